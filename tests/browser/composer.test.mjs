@@ -276,3 +276,24 @@ test("a request whose answer is lost is not sent twice", async () => {
   await taken(page);
   assert.equal((await prompts(id)).length, 1);
 });
+
+test("a prompt of very many lines is brought back and edited at once", async () => {
+  const long = "a line of a long log\n".repeat(20_000).trim();
+  const id = await deck.server.session();
+  await deck.server.turn(id, long);
+  const page = await openSession(deck, id);
+  const box = page.locator("#request-textarea");
+  await blocks(page, "User").first().waitFor();
+  await box.fill("mine");
+  await box.press("Home");
+  await box.press("ArrowUp");
+  assert.equal((await box.inputValue()).length, long.length);
+  await page.evaluate(() => document.querySelector("#request-textarea").setSelectionRange(0, 0));
+  await box.press("Control+End");
+  await box.press("ArrowDown");
+  assert.equal(await box.inputValue(), "mine");
+  await blocks(page, "User").first().focus();
+  await page.keyboard.press("e");
+  await waitFor(async () => (await box.inputValue()).startsWith("a line"), "the prompt in the box");
+  assert.equal(await box.inputValue(), `${long}\n\nmine`, "what was there cannot be undone, so it stays");
+});

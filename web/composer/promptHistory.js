@@ -1,6 +1,8 @@
 // Earlier prompts, brought back with the arrow keys. What is written into one of them, and what was being written before, stays
 // reachable with the same keys until something is sent.
 
+import { replaceText } from "./replaceText.js";
+
 export class PromptHistory {
   /** Oldest first: `{ text, edited }`; `edited` is what the person has made of it, null if nothing. */
   #prompts = [];
@@ -64,10 +66,7 @@ export class PromptHistory {
 
   #fill(textarea, text) {
     this.#isFilling = true;
-    textarea.select();
-    // Unlike an assignment, this can be undone.
-    const isDone = text ? document.execCommand("insertText", false, text) : document.execCommand("delete");
-    if (!isDone) textarea.value = text;
+    replaceText(textarea, text);
     this.#isFilling = false;
   }
 }

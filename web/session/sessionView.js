@@ -15,6 +15,7 @@ import { addUsage } from "./notices.js";
 import { setSubject } from "../lib/pageTitle.js";
 import { Polling } from "./polling.js";
 import { queueAfter } from "../composer/queue.js";
+import { replaceText } from "../composer/replaceText.js";
 import { SessionBanners } from "./sessionBanners.js";
 import { SessionHeader } from "./sessionHeader.js";
 import { SessionResponseRenderer } from "../sessionResponse.js";
@@ -142,14 +143,13 @@ export class SessionView extends EventTarget {
     }
   }
 
-  /** Puts a prompt into the request box. What is there can be brought back by undoing. */
+  /** Puts a prompt into the request box. What is there can be brought back by undoing, or else stays below it. */
   editPrompt(text) {
     if (!document.dispatchEvent(new CustomEvent("flightdeck:edit-prompt", { cancelable: true, detail: { text } }))) return;
     const textarea = byId("request-textarea");
     textarea.focus();
-    textarea.select();
-    // Unlike an assignment, this can be undone.
-    if (!document.execCommand("insertText", false, text)) textarea.value = text;
+    const before = textarea.value.trim();
+    if (!replaceText(textarea, text) && before) textarea.value = `${text}\n\n${before}`;
     textarea.dispatchEvent(new Event("input"));
   }
 
