@@ -43,7 +43,7 @@ test("without a folder, New Job says what is missing", async () => {
 test("running jobs are listed, and the list is there when it is empty", async () => {
   const { page, stub } = await setUp({ jobs: [] });
   await waitForText(page.locator("#running-jobs-list"), "No jobs are running.");
-  assert.ok(await page.locator("#running-jobs-list").isVisible());
+  await page.locator("#running-jobs-list").waitFor();
   stub.jobs.set("job-1", job());
   stub.jobs.set("job-2", job({ jobId: "job-2", jobName: "<b>other</b>", status: "Failed" }));
   await page.locator("#refresh-button").click();
