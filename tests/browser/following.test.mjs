@@ -50,7 +50,7 @@ test("a receiving block is at most 150 pixels high, and who follows sees the beg
   await block.locator(".rendered-content").waitFor();
   await waitFor(async () => Math.abs((await topOf(block)) - 8) <= 2, "the beginning of the answer at the top");
   assert.ok((await gapToEnd(page)) > 500, "most of the answer is still below");
-  assert.ok(await page.locator("#to-end-button").isVisible());
+  await page.locator("#to-end-button").waitFor();
 
   // The next prompt is where the reader goes on.
   log.add({ callback: "onUserPrompt", promptId: "prompt-3", text: "next", queued: false }, { callback: "onAgentStart", turnId: "turn-3" });

@@ -46,7 +46,7 @@ test("requests that a rule has answered leave the count, the title and the inbox
   await shown(page);
   await waitForText(page.locator("#inbox-count"), "2");
   await page.locator("#inbox-button").click();
-  assert.equal(await page.locator(".inbox-request").count(), 2);
+  await waitFor(async () => (await page.locator(".inbox-request").count()) === 2, "the requests");
   entry = { ...entry, state: "working", pending: [] };
   await waitFor(async () => (await page.locator(".inbox-request").count()) === 0, "nothing waits");
   assert.ok(await page.locator("#inbox-count").isHidden());

@@ -90,7 +90,7 @@ test("what is over or deleted after a gap leaves the count and the inbox, also w
   const other = await openTab(context);
   for (const tab of [page, other]) await waitFor(async () => (await tab.title()) === "(1) Flightdeck", "the count");
   await page.locator("#inbox-button").click();
-  assert.equal(await page.locator(".inbox-entry").count(), 2);
+  await waitFor(async () => (await page.locator(".inbox-entry").count()) === 2, "the entries");
   stream.entries = [];
   for (const tab of [page, other]) await waitFor(async () => (await tab.title()) === "Flightdeck", "nothing waits");
   await waitForText(page.locator(".side-panel-body"), /No open sessions/);

@@ -170,7 +170,7 @@ test("a session that was closed long ago shows its history and can be reopened",
   await deck.server.call("POST", `copilot/session/${id}/stop`);
   const page = await openSession(deck, id);
   await waitForText(blocks(page, "Message"), /Hello from the demo/);
-  assert.ok(await page.locator("#reopen-button").isVisible());
+  await page.locator("#reopen-button").waitFor();
   // Somebody else reopens it: this page goes on too.
   await deck.server.call("POST", `copilot/session/${id}/reopen`);
   await page.locator("#request-textarea").waitFor();

@@ -117,7 +117,7 @@ test("on a phone the buttons share one row, however many requests wait", async (
       const header = await headerAt(page, width);
       assertApart(header, width, `${count} wait, ${width} px`);
       assert.ok(header.height <= height + 4, `${count} wait, ${width} px: the header is ${header.height} px high`);
-      assert.ok(await page.locator("#inbox-count").isVisible());
+      await page.locator("#inbox-count").waitFor();
     }
   }
 });
