@@ -18,7 +18,7 @@ async function openPage(address, { platform }) {
   return page;
 }
 
-/** Presses Alt and a key in an element. Gives whether the page took it for a shortcut. */
+/** Presses Alt and a key in an element. Returns whether the page treated it as a shortcut. */
 function takes(page, selector, code, key, more = {}) {
   return page.evaluate(([selector, code, key, more]) => {
     const event = new KeyboardEvent("keydown", { altKey: true, bubbles: true, cancelable: true, code, key, ...more });

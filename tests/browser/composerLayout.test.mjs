@@ -108,7 +108,7 @@ test("the text keeps its height when work begins, beside a panel and on a phone 
 test("the agent's name is one line wherever there is room for it", async () => {
   const page = await openSession(deck, await deck.server.session());
   const name = page.locator("#composer-switches .switch-value");
-  // What the agents can do and which models there are each make the switches anew.
+  // The switches are rebuilt when the capabilities arrive, and again when the models do.
   await page.locator("#composer-model:enabled option").nth(2).waitFor({ state: "attached" });
   for (const width of [520, 640, 799, 800, 1280]) {
     await page.setViewportSize({ width, height: 900 });

@@ -96,6 +96,24 @@ test("the details follow what is chosen beside the request", async () => {
   await waitFor(async () => (await page.locator("#details-mode").inputValue()) === "deny", "the list in the details");
 });
 
+test("the details show a model that no list has", async () => {
+  const context = await deck.openContext();
+  await context.route(/\/api\/models(\?|$)/, async (route) => {
+    const response = await route.fetch();
+    const { models, ...rest } = await response.json();
+    await route.fulfill({ response, json: { ...rest, models: models.filter(({ id }) => id !== "demo-slow") } });
+  });
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
+  await shown(page);
+  await page.keyboard.press("Alt+s");
+  await page.locator("#details-model").waitFor();
+  await page.locator("#composer-model:enabled").selectOption({ label: "Other …" });
+  await page.keyboard.type("demo-slow");
+  await page.keyboard.press("Enter");
+  await waitFor(async () => (await page.locator("#details-model").inputValue()) === "demo-slow", "the model in the details");
+});
+
 test("an agent that can't ask has rules only, also in the details", async () => {
   const page = await withCapabilities({ permissions: false });
   await page.keyboard.press("Alt+s");

@@ -96,7 +96,10 @@ class Details {
   /** What is in force, wherever it was chosen. */
   #showChosen() {
     for (const [field, select] of Object.entries(this.#selects)) {
-      select.value = this.#view.details[field];
+      const value = this.#view.details[field];
+      // Beside the request, a model can be chosen that no list has.
+      if (![...select.options].some((option) => option.value === value)) select.prepend(make("option", { value, text: exactString(value ?? "") }));
+      select.value = value;
       select.disabled = this.#view.details.state === "closed";
     }
   }

@@ -46,7 +46,7 @@ export class RecentSessions {
     search.addEventListener("input", () => this.#searched());
     sessionList.addEventListener("change", () => {
       this.#show();
-      // A list that was loaded anew has its first page only.
+      // A reloaded list has only its first page.
       if (!sessionList.problem) this.#loadAll();
     });
     place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
