@@ -5,6 +5,7 @@
 
 mod barriers;
 mod falling_behind;
+mod model_change;
 mod prompts;
 mod slash_commands;
 
@@ -34,6 +35,7 @@ pub(super) use barriers::Barriers;
 use barriers::Verdict;
 pub(super) use falling_behind::Pace;
 use falling_behind::Then;
+pub(super) use model_change::ModelChange;
 pub(super) use prompts::Commands;
 use prompts::Ran;
 pub(super) use slash_commands::typed as typed_command;
@@ -75,6 +77,7 @@ pub(super) struct Link {
     pub tasks: Vec<BackgroundTask>,
     pub tasks_asked: Asked,
     pub commands: Commands,
+    pub model_change: ModelChange,
 }
 
 /// The state of a query. Changes come in bursts, and one query covers them all.
@@ -122,6 +125,8 @@ enum Outcome {
     Commands(Option<Vec<SlashCommand>>),
     /// A prompt that may be a command.
     Command(Ran),
+    /// A change of the model was answered.
+    ModelChanged { refusal: Option<String> },
 }
 
 type Calls = FuturesUnordered<BoxFuture<'static, Outcome>>;
@@ -302,8 +307,9 @@ impl Link {
             AgentCommand::Prompt { text, attachments, .. } => {
                 self.is_working = true;
                 self.times_continued = 0;
-                self.prompt(text, attachments, calls);
+                self.prompt_when_configured(text, attachments, calls);
             }
+            AgentCommand::Steer { prompt, .. } if self.holds_prompt() => return self.steer_refused(prompt, calls),
             AgentCommand::Steer { prompt, text, attachments } => {
                 let params = parameters::prompt(&self.session, &text, &attachments, Some("immediate"));
                 self.call(calls, "session.send", params, move |reason| Outcome::SteerRefused { prompt, reason });
@@ -319,23 +325,16 @@ impl Link {
                     Pace::KeepsUp | Pace::Skipping => {}
                 }
                 self.withdraw_questions(calls);
+                if self.withdraw_prompt() {
+                    return self.emit(AgentEvent::Idle, calls);
+                }
                 self.call(calls, "session.abort", json!({ "sessionId": self.session }), Outcome::Refused);
                 if self.commands.is_running() {
                     // The program has no turn that it could end, and what the command comes to is not sent any more.
                     return self.emit(AgentEvent::Idle, calls);
                 }
             }
-            AgentCommand::Configure { model, effort } => {
-                let Some(model) = self.router.switched_to(&model) else {
-                    // A session keeps the provider it was opened with.
-                    return self.emit(AgentEvent::Outdated, calls);
-                };
-                let mut params = json!({ "sessionId": self.session, "modelId": model });
-                if let Some(effort) = effort {
-                    params["reasoningEffort"] = json!(effort);
-                }
-                self.call(calls, "session.model.switchTo", params, Outcome::Refused);
-            }
+            AgentCommand::Configure { model, effort } => return self.configure(&model, effort, calls),
             AgentCommand::Answer { agent_request_id, answer } => self.answer(&agent_request_id, answer, calls),
             AgentCommand::AnswerTools(answers) => self.answer_tools(answers, calls),
             AgentCommand::Suspend => self.is_suspended = true,
@@ -404,17 +403,19 @@ impl Link {
         params: Value,
         failed: impl FnOnce(String) -> Outcome + Send + 'static,
     ) {
+        let called = self.called(method, params);
+        calls.push(Box::pin(async move { called.await.map_or_else(failed, |()| Outcome::Done) }));
+    }
+
+    /// A call, and why the program rejected it.
+    fn called(&self, method: &'static str, params: Value) -> impl Future<Output = Result<(), String>> + Send + use<> {
         let client = self.lease.server.client.clone();
-        calls.push(Box::pin(async move {
-            match client.call(method, Some(params)).await {
-                Ok(_) => Outcome::Done,
-                Err(error) => {
-                    let reason = plain(&error.to_string());
-                    tracing::warn!(method, error = %printable(&reason), "copilot rejected a call");
-                    failed(reason)
-                }
-            }
-        }));
+        async move {
+            let Err(error) = client.call(method, Some(params)).await else { return Ok(()) };
+            let reason = plain(&error.to_string());
+            tracing::warn!(method, error = %printable(&reason), "copilot rejected a call");
+            Err(reason)
+        }
     }
 
     /// Queries the background tasks, because the program only reports that something changed.
@@ -476,6 +477,7 @@ impl Link {
             }
             Outcome::Commands(listed) => self.commands_listed(listed, calls),
             Outcome::Command(ran) => self.command_ran(ran, calls),
+            Outcome::ModelChanged { refusal } => self.model_changed(refusal, calls),
         }
     }
 

@@ -50,7 +50,7 @@ use crate::agent::program::FoundProgram;
 use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
-use link::{Asked, Barriers, Commands, Link, Pace};
+use link::{Asked, Barriers, Commands, Link, ModelChange, Pace};
 use outbox::Outbox;
 use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
@@ -299,6 +299,7 @@ impl Copilot {
             tasks: Vec::new(),
             tasks_asked: Asked::default(),
             commands: Commands::offered(is_a_persons),
+            model_change: ModelChange::default(),
         };
         let task = tokio::spawn(link.serve(commands, cancelled.clone()));
         Ok(Connection::new(command_sender, event_receiver, Some(session), task, cancelled)

@@ -93,6 +93,7 @@ impl Session {
             tasks: Vec::new(),
             tasks_asked: Asked::default(),
             commands: offered,
+            model_change: ModelChange::default(),
         };
         let cancelled = CancellationToken::new();
         let task = tokio::spawn(link.serve(to_obey, cancelled.clone()));
@@ -265,4 +266,51 @@ async fn a_command_that_is_interrupted_reaches_the_agent_no_more() {
     session.commands.send(prompt).await.expect("taken");
     let (method, params) = program.call().await;
     assert_eq!((method.as_str(), &params["prompt"]), ("session.send", &json!("go")));
+}
+
+/// Changes the model of a session and sends a prompt. Returns the call that changes the model, not answered yet.
+async fn prompt_after_change(session: &Session, program: &mut Program) -> Value {
+    let configure = |model: &str| AgentCommand::Configure { model: model.to_owned(), effort: Some("high".to_owned()) };
+    session.commands.send(configure("first")).await.expect("taken");
+    session.commands.send(configure("second")).await.expect("taken");
+    let prompt = AgentCommand::Prompt { turn_id: "turn-1".into(), text: "go".to_owned(), attachments: Vec::new() };
+    session.commands.send(prompt).await.expect("taken");
+    let change = program.hear().await;
+    assert_eq!((&change["method"], &change["params"]["modelId"]), (&json!("session.model.switchTo"), &json!("first")));
+    change
+}
+
+#[tokio::test]
+async fn a_prompt_waits_until_the_newest_change_of_the_model_is_answered() {
+    let (server, mut program) = Program::start();
+    let mut session = Session::open(&server, "s");
+    let first = prompt_after_change(&session, &mut program).await;
+    let steer =
+        AgentCommand::Steer { prompt: PromptId::from_number(2), text: "left".to_owned(), attachments: Vec::new() };
+    session.commands.send(steer).await.expect("taken");
+    assert!(matches!(session.next().await, AgentEvent::SteerRefused { .. }), "there is no turn yet");
+    program.answer(&first, json!({})).await;
+    let second = program.hear().await;
+    assert_eq!((&second["method"], &second["params"]["modelId"]), (&json!("session.model.switchTo"), &json!("second")));
+    let refusal =
+        json!({ "jsonrpc": "2.0", "id": second["id"], "error": { "code": -32000, "message": "no such model" } });
+    program.say(&refusal).await;
+    assert!(matches!(session.next().await, AgentEvent::Notice { message, .. } if message.contains("no such model")));
+    let (method, params) = program.call().await;
+    assert_eq!((method.as_str(), &params["prompt"]), ("session.send", &json!("go")), "the turn runs on the old model");
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_interrupted_while_the_model_changes_is_never_sent() {
+    let (server, mut program) = Program::start();
+    let mut session = Session::open(&server, "s");
+    let first = prompt_after_change(&session, &mut program).await;
+    session.commands.send(AgentCommand::Interrupt).await.expect("taken");
+    assert!(matches!(session.next().await, AgentEvent::Idle), "the program knows nothing of this turn");
+    program.answer(&first, json!({})).await;
+    assert_eq!(program.call().await.0, "session.model.switchTo");
+    let prompt = AgentCommand::Prompt { turn_id: "turn-2".into(), text: "again".to_owned(), attachments: Vec::new() };
+    session.commands.send(prompt).await.expect("taken");
+    let (method, params) = program.call().await;
+    assert_eq!((method.as_str(), &params["prompt"]), ("session.send", &json!("again")));
 }
