@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{Server, SseEvent, TestSession, callbacks, page};
+use crate::support::{Server, SseEvent, TestSession, a_moment, callbacks, page};
 
 async fn tool_end(session: &TestSession) -> Value {
     let log = session.log().await;
@@ -210,7 +210,9 @@ async fn a_request_waits_while_somebody_can_answer_and_is_denied_when_nobody_can
     reader.until_callback("onIdle").await;
     assert_eq!((watched.state().await, of_a_person.state().await), ("waiting".to_owned(), "waiting".to_owned()));
     drop(viewer);
-    while watched.state().await == "waiting" {}
+    while watched.state().await == "waiting" {
+        a_moment().await;
+    }
     assert!(callbacks(&watched.log().await).contains(&"onPermissionAnswered".to_owned()));
 }
 

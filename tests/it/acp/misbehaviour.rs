@@ -66,7 +66,7 @@ async fn a_flood_of_complaints_stops_nothing() {
 
 #[tokio::test]
 async fn half_a_line_and_then_nothing_is_no_sign_of_life_and_is_ended_where_configured() {
-    let fake = Fake::start_with(&[], "[recovery]\nsilence_notice = \"2s\"\nend_hung = true").await;
+    let fake = Fake::start_with(&[], "[recovery]\nsilence_notice = \"4s\"\nend_hung = true").await;
     let session = fake.session().await;
     session.ask("@@echo one").await;
     // It answers a look, because its other half goes on: so it is stopped altogether.
@@ -198,11 +198,11 @@ async fn another_version_a_refusal_and_a_session_without_id_are_named() {
 
 #[tokio::test]
 async fn a_program_that_is_no_agent_is_named_with_what_it_said() {
-    // Those that say nothing are given up soon; the others get the time that they need.
+    // One that says nothing is given up soon; the others get the time that they need.
     for (script, hello_within, words) in [
         (
             "echo Welcome to something else; cat > /dev/null",
-            "1s",
+            "4s",
             &["Welcome to something else", "hello_within", "did not respond"][..],
         ),
         ("echo usage: other >&2; exit 2", "20s", &["usage: other", "exited at startup"]),

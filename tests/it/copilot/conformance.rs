@@ -13,7 +13,7 @@ use crate::support::{Program, Server, agents, bare};
 
 /// Long enough for a loaded machine. A broken agent that stays silent costs it several times.
 const PATIENCE: Duration = Duration::from_secs(30);
-const PATIENCE_WITH_BREAK: Duration = Duration::from_secs(15);
+const PATIENCE_WITH_BREAK: Duration = Duration::from_secs(25);
 /// Few enough that somebody who reads a failure finds its cause.
 const MOST_IN_ROUND: usize = 6;
 const ROUNDS: usize = 9;

@@ -16,7 +16,7 @@ async fn stop_in_turn(copilot: &CopilotServer, session: &TestSession) -> u32 {
 #[tokio::test]
 async fn a_program_without_a_sign_of_life_is_said_once_and_goes_on_when_it_can() {
     for program in Program::BOTH {
-        let copilot = CopilotServer::start_with(program, "[recovery]\nsilence_notice = \"2s\"").await;
+        let copilot = CopilotServer::start_with(program, "[recovery]\nsilence_notice = \"4s\"").await;
         let session = copilot.session("ask").await;
         let stopped = stop_in_turn(&copilot, &session).await;
         let mut stream = session.events_after(0).await;
@@ -36,7 +36,7 @@ async fn a_program_without_a_sign_of_life_is_said_once_and_goes_on_when_it_can()
 
 #[tokio::test]
 async fn a_program_without_a_sign_of_life_is_ended_where_configured_and_the_session_goes_on() {
-    let config = "[recovery]\nsilence_notice = \"2s\"\nend_hung = true";
+    let config = "[recovery]\nsilence_notice = \"4s\"\nend_hung = true";
     let copilot = CopilotServer::start_with(Program::Runtime, config).await;
     let session = copilot.session("ask").await;
     let other = copilot.session("ask").await;
@@ -58,7 +58,7 @@ const LOGS_PROBES: &str = "[log]\nfilter = \"info,flightdeck::session=debug\"\n"
 
 #[tokio::test]
 async fn a_tool_that_takes_its_time_in_silence_is_no_sign_of_trouble() {
-    let config = format!("{LOGS_PROBES}[recovery]\nsilence_notice = \"2s\"\nend_hung = true");
+    let config = format!("{LOGS_PROBES}[recovery]\nsilence_notice = \"6s\"\nend_hung = true");
     for program in Program::BOTH {
         let copilot = CopilotServer::start_with(program, &config).await;
         let session = copilot.session("allow-all").await;
@@ -76,7 +76,7 @@ async fn a_tool_that_takes_its_time_in_silence_is_no_sign_of_trouble() {
 
 #[tokio::test]
 async fn a_program_that_does_not_answer_while_its_tool_works_lives() {
-    let config = format!("{LOGS_PROBES}[recovery]\nsilence_notice = \"2s\"");
+    let config = format!("{LOGS_PROBES}[recovery]\nsilence_notice = \"4s\"");
     let copilot = CopilotServer::start_with(Program::Runtime, &config).await;
     let session = copilot.session("allow-all").await;
     let tool = copilot.run_command(&session, "while :; do :; done").await;

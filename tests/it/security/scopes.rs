@@ -6,7 +6,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{PAGES, check_unharmed, log_in, page, post_login};
-use crate::support::{Http, Reply, Server};
+use crate::support::{Http, Reply, Server, a_moment};
 
 /// Nothing is there, so whoever is let in gets 404 from the router.
 const MODELS: &str = "/v1/no-such-route";
@@ -205,7 +205,9 @@ async fn a_revoked_or_expired_token_opens_nothing_also_after_a_restart() {
         let tokens = listed["tokens"].as_array().expect("a list").clone();
         tokens.iter().find(|token| token["id"] == id).expect("listed")["state"].clone()
     };
-    while state(&server, &short_id).await == "active" {}
+    while state(&server, &short_id).await == "active" {
+        a_moment().await;
+    }
     assert_eq!(state(&server, &short_id).await, "expired");
     let check = async |server: &Server| {
         for token in [&revoked, &short] {

@@ -10,7 +10,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use super::check_works;
-use crate::support::{Ended, Server, ServerBuilder, free_port};
+use crate::support::{Ended, Server, ServerBuilder, a_moment, free_port};
 
 /// It ended without having announced anything, and says all of this.
 fn check_refused(ended: &Ended, words: &[&str]) {
@@ -188,7 +188,9 @@ async fn a_server_whose_data_folder_is_deleted_refuses_prompts_and_says_so() {
     let refused = session.post("/prompt", json!({ "text": "hello" })).await;
     assert_eq!(refused.error(507), "StorageFailed");
     fs::rename(&aside, server.data()).expect("moved back");
-    while session.post("/prompt", json!({ "text": "hello" })).await.status != 200 {}
+    while session.post("/prompt", json!({ "text": "hello" })).await.status != 200 {
+        a_moment().await;
+    }
     assert_eq!(http.get("/api/health").await.json()["status"], "ok");
 }
 

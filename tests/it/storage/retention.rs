@@ -1,6 +1,6 @@
 //! Old sessions are forgotten only where the configuration says so, and only closed ones.
 
-use crate::support::{Server, TestSession};
+use crate::support::{Server, TestSession, a_moment};
 
 async fn close(session: &TestSession) {
     assert_eq!(session.http.post(&session.path("/stop"), "").await.json()["result"], "Closed");
@@ -9,8 +9,12 @@ async fn close(session: &TestSession) {
 /// Waits until a session is neither found nor listed. Its end comes first, the deletion of its record a moment later.
 async fn wait_until_forgotten(server: &Server, id: &str) {
     let http = server.http();
-    while http.get(&format!("/api/copilot/session/{id}")).await.status != 404 {}
-    while http.get("/api/copilot/session").await.text().contains(&format!("\"{id}\"")) {}
+    while http.get(&format!("/api/copilot/session/{id}")).await.status != 404 {
+        a_moment().await;
+    }
+    while http.get("/api/copilot/session").await.text().contains(&format!("\"{id}\"")) {
+        a_moment().await;
+    }
 }
 
 #[tokio::test]

@@ -79,9 +79,9 @@ async fn a_server_that_cannot_start_says_why() {
 
 #[tokio::test]
 async fn an_idle_server_ends_but_never_during_work() {
-    let (folder, builder) = (folder(), builder("port = 0\nidle_stop = \"1s\""));
+    let (folder, builder) = (folder(), builder("port = 0\nidle_stop = \"3s\""));
     // Longer than the idle time, with nobody connected.
-    let ended = builder.run(folder.path(), &turn(&["--detach", "many 600 200 10"])).await;
+    let ended = builder.run(folder.path(), &turn(&["--detach", "many 500 100 10"])).await;
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     until_gone(&folder.path().join("data")).await;
     let log = std::fs::read_to_string(folder.path().join("data/server.log")).expect("a log");
