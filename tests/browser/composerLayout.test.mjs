@@ -139,16 +139,22 @@ test("a finger's buttons share one row too, and are large enough", async () => {
   }
 });
 
-test("the text has the transcript's left edge, and on a wide page its width", async () => {
+test("the request box has the transcript's left edge, its text that of the blocks, and on a wide page the width", async () => {
   const page = await openSession(deck, await deck.server.session());
   await turn(page, "hello");
   for (const width of [1024, 1280, 1440, 1920]) {
     await page.setViewportSize({ width, height: 900 });
-    const { block, text } = await page.evaluate(() => {
+    const { block, text, lefts } = await page.evaluate(() => {
       const box = (selector) => document.querySelector(selector).getBoundingClientRect();
-      return { block: box(".message-block"), text: box("#request-textarea") };
+      const textLeft = (selector) => {
+        const { paddingLeft, borderLeftWidth } = getComputedStyle(document.querySelector(selector));
+        return box(selector).left + parseFloat(paddingLeft) + parseFloat(borderLeftWidth);
+      };
+      const lefts = [".message-block-content", "#request-textarea"].map(textLeft);
+      return { block: box(".message-block"), text: box("#request-textarea"), lefts };
     });
     assert.ok(Math.abs(block.left - text.left) < 1, `${width}: ${block.left} and ${text.left}`);
+    assert.ok(Math.abs(lefts[0] - lefts[1]) < 1, `${width}: the text at ${lefts[0]} and ${lefts[1]}`);
     if (width === 1920) assert.ok(Math.abs(block.width - text.width) < 20, `${block.width} and ${text.width}`);
   }
 });
