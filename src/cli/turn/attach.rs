@@ -70,12 +70,17 @@ pub(in crate::cli) fn attach(flags: &AttachFlags, common: &CommonFlags) -> anyho
             is_working: matches!(details.entry.state, SessionState::Working | SessionState::Waiting),
             interrupted: false,
         };
-        attached.greet(&details, &history)?;
         let path = format!("/api/copilot/session/{id}/events?answers=true");
         let mut follower = Follower::new(context.resolved.data_folder.clone(), path, details.entry.last_seq);
-        let end = attached.lead(&mut follower, &mut signals).await;
-        positions.keep(id, follower.position(), now());
+        let end = match attached.greet(&details, &history) {
+            Ok(()) => attached.lead(&mut follower, &mut signals).await,
+            Err(error) => Err(error),
+        };
+        let kept = positions.keep(id, follower.position(), now());
         drop(attached);
+        if let Err(error) = kept {
+            eprintln!("{error:#}; the next attach shows the last turn again.");
+        }
         match end? {
             End::Detached => {
                 eprintln!("Detached; {id} continues. To attach again, run `flightdeck attach {}`.", id.number());

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::model::{Seq, SessionId, Timestamp};
@@ -45,8 +46,8 @@ impl Positions {
     }
 
     /// Remembers what was shown.
-    pub fn keep(&self, session: SessionId, seq: Seq, at: Timestamp) {
-        let Some(key) = self.key(session) else { return };
+    pub fn keep(&self, session: SessionId, seq: Seq, at: Timestamp) -> anyhow::Result<()> {
+        let Some(key) = self.key(session) else { return Ok(()) };
         let mut positions = self.read();
         positions.insert(key, Position { seq, at });
         while positions.len() > MOST {
@@ -59,9 +60,9 @@ impl Positions {
             std::fs::write(fresh.path(), data)?;
             fresh.persist(&self.file).map_err(|error| error.error)
         });
-        if let Err(error) = written {
-            tracing::debug!(%error, "could not remember where this terminal left off");
-        }
+        written
+            .map(drop)
+            .with_context(|| format!("cannot remember in {} where this terminal left off", self.file.display()))
     }
 }
 
@@ -87,12 +88,22 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let positions = |name: &str| Positions { file: folder.path().join(FILE), terminal: Some(name.to_owned()) };
         let (one, two) = (SessionId::from_number(1), SessionId::from_number(2));
-        positions("a").keep(one, 7, Timestamp::from_millis(1));
+        positions("a").keep(one, 7, Timestamp::from_millis(1)).expect("kept");
         assert_eq!((positions("a").of(one), positions("a").of(two), positions("b").of(one)), (Some(7), None, None));
         for number in 10..300 {
-            positions("b").keep(SessionId::from_number(number), 1, Timestamp::from_millis(number.into()));
+            let at = Timestamp::from_millis(number.into());
+            positions("b").keep(SessionId::from_number(number), 1, at).expect("kept");
         }
         assert_eq!(positions("a").of(one), None, "the oldest is forgotten");
         assert_eq!(positions("b").read().len(), MOST);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_kept_is_an_error_that_names_the_file() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("missing").join(FILE);
+        let positions = Positions { file: file.clone(), terminal: Some("a".to_owned()) };
+        let kept = positions.keep(SessionId::from_number(1), 7, Timestamp::from_millis(1));
+        assert!(kept.expect_err("there is no folder").to_string().contains(&file.display().to_string()));
     }
 }

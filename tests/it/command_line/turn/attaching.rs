@@ -135,7 +135,8 @@ async fn a_terminal_continues_where_it_left_off() {
     terminal.press("/detach\r").await;
     let (_, seen) = terminal.ended().await;
     let (_, second) = seen.split_once("between").expect("it was seen");
-    assert!(!second.contains("read your prompt: first words"), "{seen}");
+    let kept = std::fs::read_to_string(server.data().join("terminals.json"));
+    assert!(!second.contains("read your prompt: first words"), "{seen}\n{kept:?}\n{:?}", session.log().await);
 }
 
 #[tokio::test]
