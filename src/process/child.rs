@@ -209,6 +209,16 @@ impl ChildProcess {
         self.is_settled = true;
     }
 
+    /// Kills its process group without asking first, then everything else that it started, and waits until they are gone.
+    pub async fn kill(mut self) {
+        if matches!(self.child.try_wait(), Ok(None)) {
+            signal_group(self.id, Signal::Kill);
+            let _ = self.child.wait().await;
+        }
+        self.trace.sweep().await;
+        self.is_settled = true;
+    }
+
     /// Returns whether it exited successfully.
     async fn end_politely(&mut self, grace: Duration) -> bool {
         if let Ok(status) = tokio::time::timeout(grace / 4, self.child.wait()).await {
@@ -303,6 +313,23 @@ mod tests {
         assert!(is_alive(grandchild));
         drop(stdin);
         child.end(Duration::from_millis(50)).await;
+        while is_alive(grandchild) {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn a_killed_child_is_not_asked_and_nothing_of_it_is_left() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let asked = folder.path().join("asked");
+        let script = format!("trap 'touch {}' TERM; sleep 1000 & echo $!; while :; do wait; done", asked.display());
+        let (child, _stdin, stdout) = spawn(&script).expect("started");
+        let line = BufReader::new(stdout).lines().next_line().await.expect("readable").expect("a line");
+        let grandchild: u32 = line.parse().expect("a process id");
+        let id = child.id();
+        child.kill().await;
+        assert!(!is_alive(id), "it is gone when this returns");
+        assert!(!asked.exists());
         while is_alive(grandchild) {
             tokio::task::yield_now().await;
         }

@@ -107,7 +107,12 @@ impl Ledger {
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let note = serde_json::from_slice::<Note>(&fs::read(&path)?).ok().filter(|note| note.marker().is_some());
+            let text = match fs::read(&path) {
+                // A running server has removed it meanwhile, because its child has ended.
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                text => text?,
+            };
+            let note = serde_json::from_slice::<Note>(&text).ok().filter(|note| note.marker().is_some());
             if let Some(note) = note {
                 notes.push(note);
             } else {
@@ -144,6 +149,18 @@ mod tests {
         }
         ledger.remove(&marker);
         assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_note_that_goes_while_the_folder_is_read_is_no_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let ledger = Ledger::new(Some(folder.path().to_owned()));
+        let note = Note::new(&Marker::new(), Path::new("/bin/sh"));
+        ledger.write(&note).expect("written");
+        // It is listed, and not there when it is read.
+        std::os::unix::fs::symlink(folder.path().join("nowhere"), folder.path().join("gone.json")).expect("linked");
+        assert_eq!(ledger.notes().expect("read"), [note]);
     }
 
     #[test]

@@ -4,11 +4,11 @@
 use serde_json::{Value, json};
 
 use crate::copilot::until_recorded;
-use crate::support::{CopilotServer, Program, TestSession, children_of, send_signal, until_gone};
+use crate::support::{CopilotServer, Program, TestSession, programs_of, send_signal, until_gone};
 
 async fn end(copilot: CopilotServer, how: &str) -> CopilotServer {
     let CopilotServer { mut server, model } = copilot;
-    let agents = children_of(server.process_id());
+    let agents = programs_of(&server);
     match how {
         "agent" => {
             for agent in &agents {

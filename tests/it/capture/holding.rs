@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Caller, names, server, sessions_on_disk, until_nothing_is_left};
-use crate::support::{Program, children_of, eventually, send_signal, until_gone};
+use crate::support::{Program, eventually, send_signal, until_gone};
 
 #[tokio::test]
 async fn a_loop_of_five_rounds_is_one_conversation_of_the_agent_and_one_request_of_the_user() {
@@ -111,7 +111,7 @@ async fn a_held_session_survives_a_kill_of_the_server_and_of_the_agent() {
             let mut copilot = server(program, "").await;
             let mut caller = Caller::of(&copilot);
             caller.ask("@@tool look {\"at\":\"x\"}").await;
-            let agent = children_of(copilot.server.process_id())[0];
+            let agent = copilot.program();
             until_kept(&copilot).await;
             if kills_server {
                 copilot.server = copilot.server.kill_and_restart().await;

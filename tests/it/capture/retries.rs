@@ -58,7 +58,7 @@ async fn an_agent_that_is_killed_fails_the_call_at_once_and_the_next_one_works()
     caller.says("@@slow 1000 100");
     let killed = async {
         eventually("the model is asked", async || (!copilot.model.requests().is_empty()).then_some(())).await;
-        crate::support::send_signal("KILL", crate::support::children_of(copilot.server.process_id())[0]);
+        crate::support::send_signal("KILL", copilot.program());
     };
     // The model would need a hundred seconds.
     let (reply, ()) = futures_util::future::join(caller.post(), killed).await;

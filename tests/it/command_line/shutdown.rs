@@ -163,6 +163,8 @@ async fn prompts_that_were_queued_at_the_end_run_with_the_next_one() {
     session.prompt("many 1000000 200 10").await;
     session.prompt("reason").await;
     session.prompt("markdown").await;
+    // Until its turn has begun, the first one waits too.
+    session.events_after(0).await.until_callback("onMessage").await;
     let server = server.restart().await;
     let session = session.seen_by(server.http());
     assert_eq!(session.queued().await.len(), 2);

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{FakeGitHub, Http, Person, Program, Server, TestSession, bare, children_of, until_gone};
+use crate::support::{FakeGitHub, Http, Person, Program, Server, TestSession, bare, programs_of, until_gone};
 
 async fn server(config: &str) -> Server {
     let folder = tempfile::tempdir().expect("a folder");
@@ -64,7 +64,7 @@ async fn a_code_is_shown_waited_for_and_the_session_that_needed_it_goes_on() {
     assert_eq!(session.get("").await.json()["queuedPrompts"], json!([]));
 
     // A program that runs does not see another login, so nobody stays with it: not even an open session.
-    let before = children_of(server.process_id());
+    let before = programs_of(&server);
     begin(&http, &github).await;
     assert_eq!(until_over(&http).await["state"], "succeeded");
     for program in before {
@@ -72,7 +72,7 @@ async fn a_code_is_shown_waited_for_and_the_session_that_needed_it_goes_on() {
     }
     session.prompt("hello again").await;
     stream.until_callback("onIdle").await;
-    assert_eq!(children_of(server.process_id()).len(), 1);
+    assert_eq!(programs_of(&server).len(), 1);
 }
 
 #[tokio::test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::support::{CopilotServer, Program, SseEvent, TestSession, a_moment, children_of, send_signal, until_gone};
+use crate::support::{CopilotServer, Program, SseEvent, TestSession, a_moment, programs_of, send_signal, until_gone};
 
 /// What ends while a request waits.
 #[derive(Clone, Copy, Debug)]
@@ -38,7 +38,7 @@ fn records(folder: &Path) -> String {
 impl Ending {
     async fn happen(self, copilot: CopilotServer) -> CopilotServer {
         let CopilotServer { mut server, model } = copilot;
-        let agents = children_of(server.process_id());
+        let agents = programs_of(&server);
         assert!(!agents.is_empty());
         match self {
             Self::AgentKilled => {
@@ -51,8 +51,10 @@ impl Ending {
                 return CopilotServer { server, model };
             }
             Self::BothKilled => {
+                // They end with the server. Standing still, they neither do anything at its end, nor does it see that they
+                // are gone and begin to bring them back.
                 for agent in &agents {
-                    send_signal("KILL", *agent);
+                    send_signal("STOP", *agent);
                 }
                 server.kill().await;
             }
@@ -218,11 +220,15 @@ async fn the_answer_to_a_forgotten_request_continues_the_work() {
         let request = first.prompt_and_get_request("@@insist echo ran >> made.txt").await;
         until_on_disk(&copilot, 1).await;
         let CopilotServer { mut server, model } = copilot;
-        let agents = children_of(server.process_id());
+        let agents = programs_of(&server);
+        // They end with the server, and so does nothing that would bring them back and write to their records.
         for agent in &agents {
-            send_signal("KILL", *agent);
+            send_signal("STOP", *agent);
         }
         server.kill().await;
+        for agent in agents {
+            until_gone(agent).await;
+        }
         forget_requests(&server.folder().join("copilot/session-state"));
         let copilot = CopilotServer { server: server.start_again().await, model };
         let session = first.seen_by(copilot.server.http());
@@ -355,7 +361,7 @@ async fn a_request_survives_an_upgrade_of_the_agent() {
             let request = first.prompt_and_get_request("@@bash echo ran >> made.txt").await;
             until_on_disk(&copilot, 1).await;
             let CopilotServer { mut server, model } = copilot;
-            let agents = children_of(server.process_id());
+            let agents = programs_of(&server);
             server.kill().await;
             for agent in agents {
                 until_gone(agent).await;
@@ -388,7 +394,7 @@ async fn an_answer_that_a_broken_upgrade_cannot_take_runs_nothing() {
     let request = first.prompt_and_get_request("@@bash echo ran >> made.txt").await;
     until_on_disk(&copilot, 1).await;
     let CopilotServer { mut server, model } = copilot;
-    let agents = children_of(server.process_id());
+    let agents = programs_of(&server);
     server.kill().await;
     for agent in agents {
         until_gone(agent).await;
@@ -427,7 +433,7 @@ async fn the_late_end_of_a_tool_from_before_a_restart_is_not_another_tool() {
         copilot.run_tool(&first).await;
         until_recorded(&copilot, "\"tool.execution_start\"", 1).await;
         let CopilotServer { mut server, model } = copilot;
-        for agent in children_of(server.process_id()) {
+        for agent in programs_of(&server) {
             send_signal("KILL", agent);
         }
         first.events_after(0).await.until_callback("onIdle").await;

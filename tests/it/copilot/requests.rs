@@ -137,8 +137,9 @@ async fn files_in_the_folder_are_read_without_asking_and_others_are_asked_about(
         assert!(read["text"].as_str().expect("text").contains("harmless"), "{program:?}: {read}");
         for path in [outside.clone(), work.join("link.txt")] {
             let request = session.prompt_and_get_request(&view(&path)).await;
+            let after = session.get("").await.json()["lastSeq"].as_u64().expect("a number");
             session.post(&format!("/permission/{request}"), json!({ "decision": "deny" })).await;
-            session.events_after(0).await.until_callback("onIdle").await;
+            session.events_after(after).await.until_callback("onIdle").await;
         }
     }
 }

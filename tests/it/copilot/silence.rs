@@ -5,7 +5,7 @@ use crate::support::{CopilotServer, Program, TestSession, is_alive, send_signal,
 
 /// A turn in which the program stands still: gives the program.
 async fn stop_in_turn(copilot: &CopilotServer, session: &TestSession) -> u32 {
-    session.prompt("@@slow 80").await;
+    session.prompt("@@slow 80 100").await;
     session.events_after(0).await.until(|event| event.data.contains("tick3")).await;
     until_recorded(copilot, "@@slow", 1).await;
     let program = copilot.program();

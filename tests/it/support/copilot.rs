@@ -85,13 +85,11 @@ impl CopilotServer {
         Self { server: builder.start_in(folder).await, model }
     }
 
-    /// The one program that the server has started for its sessions. It may be asked for its version meanwhile.
+    /// The one program that the server has started for its sessions.
     pub fn program(&self) -> u32 {
-        let mut children = children_of(self.server.process_id());
-        let words = |id: u32| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
-        children.retain(|id| words(*id).split('\0').any(|word| word == "--stdio" || word == "--acp"));
-        assert_eq!(children.len(), 1, "{:?}", described(&children));
-        children[0]
+        let programs = programs_of(&self.server);
+        assert_eq!(programs.len(), 1, "{:?}", described(&programs));
+        programs[0]
     }
 
     /// Runs a tool in a session that says nothing and goes on until it is ended from outside; gives its process.
@@ -115,6 +113,15 @@ impl CopilotServer {
         body["workingDirectory"] = json!(self.server.work());
         TestSession::start_with(self.server.http(), body).await
     }
+}
+
+/// The programs that a server has started for its sessions. It may ask one for its version meanwhile; such a process ends by
+/// itself at any moment, and is not counted.
+pub fn programs_of(server: &Server) -> Vec<u32> {
+    let mut children = children_of(server.process_id());
+    let words = |id: u32| std::fs::read_to_string(format!("/proc/{id}/cmdline")).unwrap_or_default();
+    children.retain(|id| words(*id).split('\0').any(|word| word == "--stdio" || word == "--acp"));
+    children
 }
 
 /// A figure of an agent's process, from the text of `/metrics`.

@@ -18,7 +18,7 @@ mod terminal;
 mod written_log;
 
 pub use client::{EventStream, Http, Reply, SseEvent};
-pub use copilot::{CopilotServer, Program, agent_figure, agents, bare, byok};
+pub use copilot::{CopilotServer, Program, agent_figure, agents, bare, byok, programs_of};
 pub use github::{FakeGitHub, Person};
 pub use port::free_port;
 pub use processes::{

@@ -1,14 +1,16 @@
 //! Calls of declared tools that wait for their result.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::deny::tool_messages;
 use super::ordering::batch;
 use super::rig::QUIET;
-use super::{Answers, Assumption, HOLD, HookAnswer, Probe, Rig, Seen, SessionPlan, Step, call_of, expect};
+use super::{
+    Answers, Assumption, HOLD, HookAnswer, LOOK_AGAIN_AFTER, Probe, Rig, Seen, SessionPlan, Step, call_of, expect,
+    within,
+};
 
 pub(super) const ASSUMPTIONS: &[Assumption] = &[
     Assumption {
@@ -173,14 +175,12 @@ async fn resumed(rig: &Rig) -> Result<(Probe<'_>, String), String> {
 
 /// Waits until the program has written a request to its disk: it collects what it writes for some 100 ms.
 async fn on_disk(rig: &Rig, home: &Path, request: &str) -> Result<(), String> {
-    let until = Instant::now() + rig.patience;
-    while !contains(home, request) {
-        if Instant::now() > until {
-            return Err(format!("the waiting call {request} was not written to the disk"));
+    let written = async {
+        while !contains(home, request) {
+            tokio::time::sleep(LOOK_AGAIN_AFTER).await;
         }
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
-    Ok(())
+    };
+    within(rig.patience, written).await.ok_or_else(|| format!("the waiting call {request} was not written to the disk"))
 }
 
 fn contains(folder: &Path, text: &str) -> bool {

@@ -1,13 +1,14 @@
 //! The end of a session.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use super::ordering::batch;
 use super::trace::HOOK;
-use super::{Answers, Assumption, BOTH, DESTROY, Probe, Rig, Seen, SessionPlan, call_of, expect};
+use super::{
+    Answers, Assumption, BOTH, DESTROY, LOOK_AGAIN_AFTER, Probe, Rig, Seen, SessionPlan, call_of, expect, within,
+};
 use crate::scripted_model::ModelCall;
 
 /// How much of a message a result quotes.
@@ -215,10 +216,13 @@ async fn destroy_in_mid_stream(rig: &Rig) -> Seen {
     probe.linger().await?;
     let late = probe.trace.entries.len() - before;
     // The model notices it when it writes the next piece of its answer.
-    let until = Instant::now() + rig.patience;
-    while !probe.calls().iter().all(ModelCall::was_cut_off) && Instant::now() < until {
-        tokio::time::sleep(Duration::from_millis(20)).await;
-    }
+    let cut_off = async {
+        while !probe.calls().iter().all(ModelCall::was_cut_off) {
+            tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+        }
+    };
+    // How many were cut off is counted below.
+    let _ = within(rig.patience, cut_off).await;
     let calls = probe.calls();
     let cut = calls.iter().filter(|call| call.was_cut_off()).count();
     let seen = format!(
@@ -263,6 +267,14 @@ async fn nothing_on_disk(rig: &Rig) -> Seen {
     let mut probe = Probe::open(rig, &SessionPlan::with_tool("get_weather")).await?;
     probe.turn(&call_of("get_weather"), Answers::DENY).await?;
     let traces = || traces_of(&rig.home(), &probe.session, &probe.tag);
+    // The program collects what it writes for some 100 ms.
+    let written = async {
+        while traces().is_empty() {
+            tokio::time::sleep(LOOK_AGAIN_AFTER).await;
+        }
+    };
+    // What is there is counted below.
+    let _ = within(rig.patience, written).await;
     let before = traces().len();
     probe.destroy().await?;
     probe.call("session.delete", json!({ "sessionId": probe.session })).await?;

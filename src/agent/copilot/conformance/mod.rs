@@ -34,6 +34,10 @@ use trace::Trace;
 const AT_ONCE: usize = 12;
 /// How many steps of `patience` one check may take.
 const STEPS_OF_PATIENCE: u32 = 4;
+/// Between two looks at what a program changes without saying so.
+const LOOK_AGAIN_AFTER: Duration = Duration::from_millis(20);
+/// The pieces in which time is counted.
+const PIECE: Duration = Duration::from_secs(1);
 
 const BOTH: &[Capability] = &[Capability::Hold, Capability::Destroy];
 const HOLD: &[Capability] = &[Capability::Hold];
@@ -93,9 +97,9 @@ pub(super) async fn run(
 
 async fn check(rig: &Rig, area: Area, assumption: &Assumption) -> AssumptionResult {
     let limit = rig.patience * STEPS_OF_PATIENCE;
-    let outcome = tokio::time::timeout(limit, (assumption.check)(rig)).await;
+    let outcome = within(limit, (assumption.check)(rig)).await;
     let seen = outcome
-        .unwrap_or_else(|_| Err(format!("the check was not finished within {}", humantime::format_duration(limit))));
+        .unwrap_or_else(|| Err(format!("the check was not finished within {}", humantime::format_duration(limit))));
     AssumptionResult {
         id: assumption.id.to_owned(),
         area,
@@ -105,6 +109,21 @@ async fn check(rig: &Rig, area: Area, assumption: &Assumption) -> AssumptionResu
         passed: seen.is_ok(),
         seen: seen.unwrap_or_else(|seen| seen),
     }
+}
+
+/// Waits that long; `None` if it took longer. The time is counted in pieces, so that a machine that stood still for a while,
+/// and the program with it, loses one piece and not all patience with the program.
+async fn within<T>(limit: Duration, awaited: impl Future<Output = T>) -> Option<T> {
+    let mut awaited = std::pin::pin!(awaited);
+    let mut left = limit;
+    while !left.is_zero() {
+        let piece = left.min(PIECE);
+        if let Ok(done) = tokio::time::timeout(piece, awaited.as_mut()).await {
+            return Some(done);
+        }
+        left -= piece;
+    }
+    None
 }
 
 fn now() -> Timestamp {
@@ -122,6 +141,22 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_machine_that_stood_still_takes_no_more_than_a_piece_of_the_patience() {
+        const LIMIT: Duration = Duration::from_secs(15);
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let waiting = tokio::spawn(within(LIMIT, receiver));
+        tokio::task::yield_now().await;
+        tokio::time::advance(2 * LIMIT).await;
+        tokio::task::yield_now().await;
+        sender.send("late").expect("it still waits");
+        assert_eq!(waiting.await.expect("no panic"), Some(Ok("late")));
+        let began = tokio::time::Instant::now();
+        assert_eq!(within(LIMIT, std::future::pending::<()>()).await, None);
+        let took = began.elapsed();
+        assert!(took >= LIMIT && took < LIMIT + PIECE, "{took:?}");
+    }
 
     #[test]
     fn every_assumption_has_a_name_of_its_own_in_its_area_and_says_why_it_matters() {

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::rig::{QUIET, Rig};
 use super::session_plan::SessionPlan;
 use super::trace::Trace;
+use super::within;
 use crate::agent::copilot::transport::{FromProgram, Queue, Server, plain};
 use crate::scripted_model::ModelCall;
 
@@ -132,10 +133,10 @@ impl<'a> Probe<'a> {
     /// Calls a method of the program. The error is the program's own message.
     pub async fn call(&self, method: &'static str, params: Value) -> Result<Value, String> {
         let patience = self.rig.patience;
-        match tokio::time::timeout(patience, self.server.client.call(method, Some(params))).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => Err(format!("{method} failed: {}", plain(&error.to_string()))),
-            Err(_) => Err(format!("no response to {method} within {}", humantime::format_duration(patience))),
+        match within(patience, self.server.client.call(method, Some(params))).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => Err(format!("{method} failed: {}", plain(&error.to_string()))),
+            None => Err(format!("no response to {method} within {}", humantime::format_duration(patience))),
         }
     }
 
@@ -156,10 +157,10 @@ impl<'a> Probe<'a> {
     /// The next message; `None` if there is none in that time.
     async fn step_within(&mut self, limit: Duration) -> Result<Option<Step>, String> {
         let queue = self.queue.as_mut().ok_or("the session was left")?;
-        let message = match tokio::time::timeout(limit, queue.recv()).await {
-            Ok(Some(message)) => message,
-            Ok(None) => return Err(format!("the program exited: {}", self.server.exit_summary())),
-            Err(_) => return Ok(None),
+        let message = match within(limit, queue.recv()).await {
+            Some(Some(message)) => message,
+            Some(None) => return Err(format!("the program exited: {}", self.server.exit_summary())),
+            None => return Ok(None),
         };
         self.read(message).await.map(Some)
     }

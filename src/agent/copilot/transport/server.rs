@@ -208,9 +208,13 @@ impl Server {
         }
     }
 
-    /// Kills the program without a word, as a crash would.
+    /// Kills the program without a word, as a crash would, and waits until it is gone: until then, another process that is
+    /// given its home or its sessions finds them in use.
     pub async fn kill(&self) {
-        drop(self.child.lock().await.take());
+        let mut place = self.child.lock().await;
+        if let Some(child) = place.take() {
+            child.kill().await;
+        }
     }
 
     pub fn is_alive(&self) -> bool {

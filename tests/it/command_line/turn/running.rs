@@ -126,8 +126,10 @@ async fn detaching_prints_the_id_and_leaves_the_turn_running() {
     let ended = server.run(&turn(&["--detach", "many 1000000 200 10"])).await;
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), "session-1\n"), "{}", ended.stderr);
     assert!(ended.stderr.contains("flightdeck attach 1"), "{}", ended.stderr);
-    let details = server.http().get("/api/copilot/session/session-1").await.json();
-    assert_eq!(details["state"], "working");
+    let session = TestSession { http: server.http(), id: "session-1".to_owned() };
+    // The command does not wait for the beginning of the turn.
+    session.events_after(0).await.until_callback("onMessage").await;
+    assert_eq!(session.state().await, "working");
 }
 
 /// A long turn whose first words have arrived.
