@@ -146,6 +146,11 @@ impl LocalServer {
         self.understood(&path, answer)
     }
 
+    /// Cancels a prompt whose turn has not begun.
+    pub async fn cancel_prompt(&self, id: SessionId, prompt: PromptId) -> Result<(), ClientError> {
+        self.delete(&format!("{SESSIONS}/{id}/prompt/{prompt}")).await.map(|_| ())
+    }
+
     /// Interrupts the turn of a session; `false` if none was running.
     pub async fn interrupt(&self, id: SessionId) -> Result<bool, ClientError> {
         Ok(self.post(&format!("{SESSIONS}/{id}/interrupt")).await?["interrupted"] == true)

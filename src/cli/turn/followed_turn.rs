@@ -14,7 +14,7 @@ use super::asking::{Asking, send};
 use super::console::Console;
 use super::ending::{end_line, exit_code};
 use super::transcript::{Piece, Transcript};
-use crate::client::{ClientError, Follower, ServerEvent, Step};
+use crate::client::{ClientError, Follower, LocalServer, ServerEvent, Step};
 use crate::model::{Callback, PromptId, PromptOutcome, RequestOutcome, Response, Seq, SessionId, TurnId};
 
 /// How far the turn is in the log.
@@ -38,6 +38,8 @@ struct Progress {
     /// Something was denied.
     denied: bool,
     interrupts: u32,
+    /// Ctrl+C came before the turn began, so the prompt is not sent.
+    cancelled: bool,
     outcome: Option<PromptOutcome>,
     /// Everything up to this number is to be shown, for an outcome without a turn.
     show_through: Option<Seq>,
@@ -283,16 +285,33 @@ impl<'a> Turn<'a> {
         self.console.line("Interrupting … (Ctrl+C again detaches)")?;
         let Some(server) = self.context.server() else { return Ok(true) };
         // A server that does not respond must not keep anybody from leaving.
-        let interrupted = tokio::select! {
+        let stopped = tokio::select! {
             biased;
             _ = signals.next_kind() => return Ok(false),
-            interrupted = server.interrupt(self.session) => interrupted,
+            stopped = self.stop(&server) => stopped,
         };
-        if let Err(error) = interrupted {
-            let error = about_session(error, self.session);
-            self.console.line(&format!("{error:#}"))?;
+        match stopped {
+            Ok(cancelled) => self.progress.cancelled = cancelled,
+            Err(error) => {
+                let error = about_session(error, self.session);
+                self.console.line(&format!("{error:#}"))?;
+            }
         }
         Ok(true)
+    }
+
+    /// Interrupts the turn. A prompt whose turn has not begun is cancelled instead: the agent may still be starting, or work
+    /// for somebody else. Returns whether it was.
+    async fn stop(&self, server: &LocalServer) -> Result<bool, ClientError> {
+        if self.progress.stage == Stage::Before {
+            match server.cancel_prompt(self.session, self.prompt_id).await {
+                Ok(()) => return Ok(true),
+                // It has begun meanwhile.
+                Err(error) if error.name() == "PromptNotQueued" => {}
+                Err(error) => return Err(error),
+            }
+        }
+        server.interrupt(self.session).await.map(|_| false)
     }
 
     fn finish(mut self, left: &Left) -> anyhow::Result<ExitCode> {
@@ -315,7 +334,7 @@ impl<'a> Turn<'a> {
         }
         let Some(outcome) = self.progress.outcome else { return Ok(ExitCode::FAILURE) };
         let denied = self.progress.denied || !outcome.activity.denied.is_empty();
-        let code = exit_code(&outcome, denied);
+        let code = if self.progress.cancelled { exit::INTERRUPTED } else { exit_code(&outcome, denied) };
         if self.json {
             let summary = json!({
                 "sessionId": self.session, "promptId": self.prompt_id, "verdict": outcome.verdict,

@@ -4,7 +4,7 @@ use serde_json::json;
 use tokio::io::AsyncReadExt as _;
 
 use super::{json_lines, piped, turn};
-use crate::support::{Running, Server, TestSession, send_signal};
+use crate::support::{Running, Server, TestSession, eventually, send_signal};
 
 #[tokio::test]
 async fn the_answer_goes_to_standard_output_and_everything_else_to_standard_error() {
@@ -159,6 +159,23 @@ async fn an_interrupt_ends_the_turn_and_a_signal_to_end_leaves_it() {
     assert_eq!(ended.code, Some(130), "{}", ended.stderr);
     assert!(ended.stderr.contains("Detached; session-2 continues") && ended.stderr.contains("flightdeck attach 2"));
     assert_eq!(server.http().get(&state("session-2")).await.json()["state"], "working");
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn an_interrupt_before_the_turn_begins_cancels_the_prompt_and_nothing_else() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    session.prompt("many 1000000 200 10").await;
+    session.events_after(0).await.until_callback("onMessage").await;
+    let running = Running::start(&server, &["run", "-s", "1", "hello"]);
+    eventually("the prompt is queued", async || (session.queued().await.len() == 1).then_some(())).await;
+    send_signal("INT", running.child.id().expect("running"));
+    let ended = running.ended().await;
+    assert_eq!(ended.code, Some(130), "{}", ended.stderr);
+    assert!(ended.stderr.contains("The prompt was not sent"), "{}", ended.stderr);
+    assert!(session.queued().await.is_empty());
+    assert_eq!(session.state().await, "working", "the turn that runs is somebody else's");
 }
 
 #[tokio::test]

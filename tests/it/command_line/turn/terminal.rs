@@ -66,7 +66,7 @@ async fn an_answer_is_rendered_on_a_terminal_unless_colours_are_unwanted() {
 async fn ctrl_c_interrupts_the_turn() {
     let server = Server::start().await;
     let mut terminal = Terminal::start(&server, &turn(&["many 1000000 200 10"]));
-    terminal.until_seen("demo").await;
+    terminal.until_seen("000000001").await;
     terminal.press("\u{3}").await;
     let (code, seen) = terminal.ended().await;
     assert_eq!(code, Some(130), "{seen}");
@@ -80,7 +80,7 @@ async fn ctrl_c_interrupts_the_turn() {
 async fn a_second_ctrl_c_detaches_even_if_the_server_does_not_respond() {
     let server = Server::start().await;
     let mut terminal = Terminal::start(&server, &turn(&["many 1000000 200 10"]));
-    terminal.until_seen("demo").await;
+    terminal.until_seen("000000001").await;
     send_signal("STOP", server.process_id());
     terminal.press("\u{3}").await;
     terminal.until_seen("Ctrl+C again detaches").await;
