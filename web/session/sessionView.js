@@ -420,7 +420,11 @@ export class SessionView extends EventTarget {
       this.#ending.then((ending) => ending.neverThere());
       return;
     }
+    // The timer and the button may both ask for it: what is opened twice would show everything twice.
+    let isTried = false;
     const again = () => {
+      if (isTried) return;
+      isTried = true;
       this.#firstPage = settled(this.#history.fetchEnd());
       this.#firstDetails = settled(ask(sessionPath(this.sessionId)));
       this.open(event).then(() => this.details && this.banners.showConnection(null));
