@@ -138,7 +138,8 @@ test("a template is saved, found, filled in, sent by its name, edited and delete
   await page.getByRole("button", { name: "Delete", exact: true }).click();
   await page.getByText("No templates yet").waitFor();
   await page.getByRole("button", { name: "Close", exact: true }).click();
-  assert.ok(await textarea(page).evaluate((element) => element === document.activeElement));
+  // A dialog says that it is closed in a task of its own.
+  await waitFor(() => textarea(page).evaluate((element) => element === document.activeElement), "the focus in the text");
 });
 
 test("a finger chooses too", async () => {

@@ -164,6 +164,7 @@ test("dragged small it is one toolbar, and that is remembered", async () => {
   const context = await deck.openContext();
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
   await page.locator("#composer-mode").waitFor();
   const bar = await page.locator("#resize-bar").boundingBox();
   await page.mouse.move(bar.x + 200, bar.y + 3);
