@@ -205,7 +205,10 @@ export class SessionView extends EventTarget {
 
   /** Reloads the session's details. */
   async refresh() {
-    const details = await ask(sessionPath(this.sessionId), { signal: this.signal });
+    const load = () => ask(sessionPath(this.sessionId), { signal: this.signal });
+    let details = await load();
+    // Events that came while it was on its way are newer than the state that it has.
+    if (details.lastSeq < this.lastSeq) details = await load();
     this.update(details);
     return details;
   }
