@@ -192,8 +192,13 @@ export class SessionView extends EventTarget {
     this.#ending.then((ending) => ending.leave());
   }
 
-  /** Applies new details of the session. */
+  /** Applies new details of the session. Those that events have overtaken on their way have an older state, so they are asked for again. */
   update(news) {
+    this.#apply(news);
+    if (news.lastSeq < this.lastSeq) this.refresh().catch(() => {});
+  }
+
+  #apply(news) {
     this.details = { ...this.details, ...news };
     this.#header.show(this.details);
     this.banners.showState(this.details);
@@ -203,13 +208,12 @@ export class SessionView extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Reloads the session's details. */
+  /** Reloads the session's details; once more if events have come meanwhile. */
   async refresh() {
     const load = () => ask(sessionPath(this.sessionId), { signal: this.signal });
     let details = await load();
-    // Events that came while it was on its way are newer than the state that it has.
     if (details.lastSeq < this.lastSeq) details = await load();
-    this.update(details);
+    this.#apply(details);
     return details;
   }
 
