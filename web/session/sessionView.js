@@ -192,7 +192,7 @@ export class SessionView extends EventTarget {
     this.#ending.then((ending) => ending.leave());
   }
 
-  /** Applies new details of the session. Those that events have overtaken on their way have an older state, so they are asked for again. */
+  /** Applies new details of the session. Those that events have overtaken on their way are asked for again: their state is older. */
   update(news) {
     this.#apply(news);
     if (news.lastSeq < this.lastSeq) this.refresh().catch(() => {});
