@@ -72,6 +72,8 @@ test("on a phone, and in a toolbar, the menu beside the request has the other ag
   assert.ok(await agentSwitch(page).isHidden());
   await textarea(page).fill("Tidy up");
   await page.locator("#composer-more-button").tap();
+  // A tap becomes a click after it has returned.
+  await entries.first().waitFor();
   assert.deepEqual(await entries.allTextContents(), [`New session with ${MARKUP}`]);
   await entries.tap();
   await page.locator("#start-button:enabled").waitFor();

@@ -59,6 +59,8 @@ async function openPanel(repository, context) {
 
 /** Begins a turn that waits for an answer; when this returns, the snapshot of its beginning has been taken. */
 async function beginTurn(page) {
+  // The panel, and the line at the end of a turn, may know of its end before the request box does.
+  await page.locator("#send-button:enabled").waitFor({ state: "attached" });
   await send(page, "permission");
   await page.locator(".request-block.waiting").waitFor();
   const id = new URL(page.url()).searchParams.get("session");
@@ -350,7 +352,8 @@ test("a second tab sees a revert and its undoing", async () => {
   await open(first, "kept.txt");
   await row(first, "kept.txt").getByRole("button", { name: "Revert file" }).click();
   await dialog(first).getByRole("button", { name: "Revert file" }).click();
-  await row(second, "kept.txt").waitFor({ state: "detached" });
+  // Each tab asks for itself: the row that is waited for below is not the one that was reverted.
+  for (const tab of [first, second]) await row(tab, "kept.txt").waitFor({ state: "detached" });
   await second.getByRole("button", { name: "Undo the revert of kept.txt" }).click();
   await row(first, "kept.txt").waitFor();
   assert.equal(repository.read("kept.txt"), "one\nthe other line\nthree\n");

@@ -167,7 +167,8 @@ test("requests from before the first screens are brought back too", async () => 
   await deck.server.turn(id, "blocks 60");
   const page = await openSession(deck, id);
   await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
-  await blocks(page, "User").first().waitFor();
+  // The first of them may be on an older page than the second.
+  await waitFor(async () => (await blocks(page, "User").count()) === 2, "both requests");
   await textarea(page).press("ArrowUp");
   assert.equal(await textarea(page).inputValue(), "blocks 60");
   await textarea(page).press("ArrowUp");

@@ -164,6 +164,7 @@ test("dragged small it is one toolbar, and that is remembered", async () => {
   const context = await deck.openContext();
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
   await page.locator("#composer-mode").waitFor();
   const bar = await page.locator("#resize-bar").boundingBox();
   await page.mouse.move(bar.x + 200, bar.y + 3);
@@ -243,7 +244,7 @@ test("Ctrl+Enter while the agent works says what to press, until it is done", as
   await page.locator("#request-hint").waitFor();
   await page.locator("#interrupt-button").click();
   await page.locator(".turn-end").waitFor();
-  assert.ok(await page.locator("#request-hint").isHidden());
+  await page.locator("#request-hint").waitFor({ state: "hidden" });
 });
 
 test("Ctrl+Enter while a request is being sent says so, until it has arrived", async () => {
@@ -263,7 +264,8 @@ test("Ctrl+Enter while a request is being sent says so, until it has arrived", a
   await waitForText(page.locator("#request-hint"), "Still sending your last request …");
   release();
   await page.locator(".turn-end").waitFor();
-  assert.ok(await page.locator("#request-hint").isHidden());
+  // The end of the turn may be there before the reply to its prompt.
+  await page.locator("#request-hint").waitFor({ state: "hidden" });
   const prompts = (await deck.server.log(id)).filter(({ response }) => response.callback === "onUserPrompt");
   assert.equal(prompts.length, 1, "it was sent once");
 });

@@ -176,7 +176,7 @@ for (const ending of ["kill", "stop"]) {
     await page.locator('[data-banner="connection"]').waitFor();
     await deck.server.startAgain();
     await reconnect(page);
-    assert.equal(await page.locator("#session-state").textContent(), "Needs your input");
+    await waitForText(page.locator("#session-state"), "Needs your input");
     await choose(page, 1);
     await waitForText(page.locator(".request-verdict"), "Allowed once");
     await waitForText(blocks(page, "Message").last().locator("h2"), "Done");

@@ -45,8 +45,8 @@ test("the end is shown first, from one small page of the log", async () => {
   assert.match(calls.all[0], /before=\d+&limit=40/);
   assert.ok(calls.all.length <= 3, calls.all.join("\n"));
   assert.ok((await inDocument(page)) < 400, "not everything at once");
-  const atEnd = await part(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight);
-  assert.ok(atEnd < 2, `the view begins at the end, not ${atEnd} before`);
+  // What has just become higher is followed in the next frame.
+  await waitFor(() => part(page).evaluate((element) => element.scrollHeight - element.scrollTop - element.clientHeight < 2), "the view at the end");
 });
 
 test("going up loads what was before, and what is being read stays where it is", async () => {
@@ -54,15 +54,15 @@ test("going up loads what was before, and what is being read stays where it is",
   await waitForText(blocks(page).last(), /all the demo's blocks/);
   const calls = watchCalls(page, /\/log$/);
   for (let round = 0; round < 5; round += 1) {
-    const asked = calls.all.length;
     await scrollTo(page, 300);
     const before = await reading(page);
-    await waitFor(() => calls.all.length > asked && calls.underWay === 0, "an older page");
-    await waitFor(() => part(page).evaluate((element) => element.scrollTop > 1000), "the page above");
+    // Only an older page moves the view so far from the top. The first one may have been asked for before this test went up.
+    await waitFor(async () => (await part(page).evaluate((element) => element.scrollTop > 1000)) && calls.underWay === 0, "the page above");
     const after = await reading(page);
     assert.equal(after.text, before.text, `round ${round}`);
     assert.ok(Math.abs(after.offset - before.offset) <= 1, `round ${round}: ${before.offset} → ${after.offset}`);
   }
+  assert.ok(calls.all.length >= 4, `an older page for each round: ${calls.all.join()}`);
 });
 
 test("the whole way up and down stays light, in order and complete", async () => {

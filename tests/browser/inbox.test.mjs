@@ -111,6 +111,8 @@ test("notifications are asked for, tell what needs a person and what is done, an
   await page.getByRole("button", { name: "Notifications: on" }).waitFor();
   await prompt(seen, "permission");
   await page.locator(".request-choice").first().waitFor();
+  // The stream is there: states from before it are no news.
+  await page.locator("#inbox-count", { hasText: "1" }).waitFor();
   await prompt(other, "permission");
   await waitFor(() => page.evaluate(() => window.notified.length === 1), "the notification");
   const { requestId } = (await deck.server.log(other)).find(({ response }) => response.callback === "onPermissionRequested").response;

@@ -191,6 +191,7 @@ test("a second tab that answers first settles the card, and while an answer is u
   const calls = watchCalls(page, /\/permission\//);
   await card.getByRole("button", { name: "Deny" }).click();
   assert.ok(await card.getByRole("button", { name: "Allow once" }).isDisabled());
+  await waitFor(() => calls.all.length > 0, "the answer on its way");
   await page.keyboard.press("Alt+a");
   await page.keyboard.press("1");
   assert.equal(calls.all.length, 1);

@@ -188,6 +188,10 @@ test("Stop Server on the page of jobs asks while a job runs, and then stops the 
     await startJob(server, "careful", { workingDirectory: await makeFolder(server) });
     await openJobs(server, server.workFolder, page);
     await waitFor(async () => (await server.call("GET", "copilot/session")).sessions.some(({ state }) => state === "working"), "the agent at work");
+    // The page asks about what it knows of, which the inbox shows.
+    await page.locator("#inbox-button:enabled").click();
+    await page.locator(".inbox-job", { hasText: "careful" }).waitFor();
+    await page.keyboard.press("Escape");
     await page.locator("#stop-server-button").click();
     await waitForText(page.locator("dialog p"), /careful/);
     await page.keyboard.press("Enter");

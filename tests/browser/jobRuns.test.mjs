@@ -219,6 +219,7 @@ test("another model for a category is used, and a wrong category is not offered"
   await node(preview, 0).click();
   await waitForText(preview.locator(".work-facts dd").first(), /demo-slow/);
   const [tab] = await Promise.all([context.waitForEvent("page"), page.locator("#start-job-button").click()]);
+  await tab.waitForURL(/jobId=/, { waitUntil: "commit" });
   const jobId = new URL(tab.url()).searchParams.get("jobId");
   const { works } = await jobWhen(deck.server, jobId, ({ status: is }) => is === "Succeeded");
   assert.equal(works[0].attempts[0].sessions[0].model, "demo-slow");

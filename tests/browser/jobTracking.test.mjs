@@ -122,7 +122,9 @@ test("sessions are tabs, with their transcripts and the decisions first", async 
   const [driving, first, second] = [await deck.server.session(), await deck.server.session(), await deck.server.session()];
   await deck.server.turn(driving, "hello");
   await deck.server.turn(first, "reason");
-  const session = (sessionId, isDriving) => ({ sessionId, isDriving, model: "demo", startTime: new Date(Date.now() - 9000).toISOString(), endTime: new Date().toISOString() });
+  // One clock for both: what passes between two looks at it would be part of the time that is shown.
+  const now = Date.now();
+  const session = (sessionId, isDriving) => ({ sessionId, isDriving, model: "demo", startTime: new Date(now - 9000).toISOString(), endTime: new Date(now).toISOString() });
   const decisions = ["[SESSION STARTED] It began.", "[CRITERIA] Two findings are open:\n- one\n- two"].map((reason) => ({ time: new Date().toISOString(), reason }));
   const { page, stub } = await follow(job({ works: [workState(0, "Running", [{ sessions: [session(driving, true), session(first, false)], decisions }])] }));
   await node(page, 0).click();

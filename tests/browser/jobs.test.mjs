@@ -80,6 +80,7 @@ test("a job is started with its input, and followed in a new tab", async () => {
   await waitForText(page.locator("#job-problem"), "This job needs input.");
   await page.locator("#user-input-textarea").fill("Fix it\nwell");
   const [tab] = await Promise.all([context.waitForEvent("page"), page.keyboard.press("Control+Enter")]);
+  await tab.waitForURL(/jobTracking/, { waitUntil: "commit" });
   const { pathname, searchParams } = new URL(tab.url());
   assert.deepEqual([pathname, searchParams.get("jobName"), searchParams.get("jobId")], ["/jobTracking.html", "review", "job-1"]);
   deck.expectConsoleErrors(/404/);
@@ -124,6 +125,7 @@ test("the preview opens without a job", async () => {
   const { page, stub, context } = await open();
   await choose(page, "ask-job");
   const [tab] = await Promise.all([context.waitForEvent("page"), page.locator("#preview-button").click()]);
+  await tab.waitForURL(/jobTracking/, { waitUntil: "commit" });
   const { pathname, searchParams } = new URL(tab.url());
   assert.deepEqual([pathname, Object.fromEntries(searchParams)], ["/jobTracking.html", { jobName: "ask-job", wb: FOLDER }]);
   assert.equal(stub.called("POST", "jobs").filter(({ body }) => !body.dryRun).length, 0, "nothing starts");

@@ -14,6 +14,12 @@ export function appEntries(entry, show) {
   return [pushEntry(entry, show), failure && make("p", { role: "alert", text: failure }), installEntry(entry)].filter(Boolean);
 }
 
+/** Learns what can be pushed before the menu is opened, which would otherwise change under the pointer. */
+export function learnPushState() {
+  // The menu asks again.
+  refresh(() => {}).catch(() => {});
+}
+
 async function refresh(show) {
   const before = JSON.stringify(push);
   push = await pushState();

@@ -3,13 +3,18 @@
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { notifications } from "../lib/notifications.js";
-import { appEntries } from "./appEntries.js";
+import { appEntries, learnPushState } from "./appEntries.js";
 import { currentTheme, nextTheme, setTheme } from "../lib/theme.js";
 
 /** `entries` are `{ label, key, icon, run }`, put after the menu's own. */
 export function useMoreMenu(entries) {
   const menu = byId("more-menu");
-  const show = () => menu.replaceChildren(notificationEntry(show), notificationHint() ?? "", ...appEntries(entry, show), themeEntry(show), ...entries.map((one) => entry(one)));
+  const show = () => {
+    const hadFocus = menu.contains(document.activeElement);
+    menu.replaceChildren(notificationEntry(show), notificationHint() ?? "", ...appEntries(entry, show), themeEntry(show), ...entries.map((one) => entry(one)));
+    if (hadFocus) menu.querySelector("button")?.focus();
+  };
+  learnPushState();
   menu.addEventListener("beforetoggle", (event) => event.newState === "open" && show());
   menu.addEventListener("toggle", (event) => event.newState === "open" && menu.querySelector("button")?.focus());
   menu.addEventListener("keydown", (event) => {

@@ -192,8 +192,13 @@ export class SessionView extends EventTarget {
     this.#ending.then((ending) => ending.leave());
   }
 
-  /** Applies new details of the session. */
+  /** Applies new details of the session. Those that events have overtaken on their way are asked for again: their state is older. */
   update(news) {
+    this.#apply(news);
+    if (news.lastSeq < this.lastSeq) this.refresh().catch(() => {});
+  }
+
+  #apply(news) {
     this.details = { ...this.details, ...news };
     this.#header.show(this.details);
     this.banners.showState(this.details);
@@ -203,10 +208,12 @@ export class SessionView extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  /** Reloads the session's details. */
+  /** Reloads the session's details; once more if events have come meanwhile. */
   async refresh() {
-    const details = await ask(sessionPath(this.sessionId), { signal: this.signal });
-    this.update(details);
+    const load = () => ask(sessionPath(this.sessionId), { signal: this.signal });
+    let details = await load();
+    if (details.lastSeq < this.lastSeq) details = await load();
+    this.#apply(details);
     return details;
   }
 
@@ -420,7 +427,11 @@ export class SessionView extends EventTarget {
       this.#ending.then((ending) => ending.neverThere());
       return;
     }
+    // The timer and the button may both ask for it: what is opened twice would show everything twice.
+    let isTried = false;
     const again = () => {
+      if (isTried) return;
+      isTried = true;
       this.#firstPage = settled(this.#history.fetchEnd());
       this.#firstDetails = settled(ask(sessionPath(this.sessionId)));
       this.open(event).then(() => this.details && this.banners.showConnection(null));

@@ -33,6 +33,8 @@ export class RecentSessions {
   #filter = "all";
   #problem = null;
   #isLoadingAll = false;
+  /** Whether something in the list is being pressed: what is replaced before the release gets no click. */
+  #isPressed = false;
   #order = [];
   #list = make("ul", { class: "session-rows" });
   /** What the list shows: session → `{ key, updatedAt, time, element }`. */
@@ -49,7 +51,12 @@ export class RecentSessions {
       // A reloaded list has only its first page.
       if (!sessionList.problem) this.#loadAll();
     });
-    place.addEventListener("pointerleave", () => sessionList.isLoaded && this.#show());
+    place.addEventListener("pointerdown", ({ button }) => {
+      this.#isPressed = button === 0;
+    });
+    // The click follows the release.
+    for (const kind of ["pointerup", "pointercancel"]) addEventListener(kind, () => this.#isPressed && setTimeout(() => this.#released()));
+    place.addEventListener("pointerleave", () => this.#released());
   }
 
   async load() {
@@ -86,7 +93,13 @@ export class RecentSessions {
     this.#isLoadingAll = false;
   }
 
+  #released() {
+    this.#isPressed = false;
+    if (sessionList.isLoaded) this.#show();
+  }
+
   #show() {
+    if (this.#isPressed) return;
     if (sessionList.problem) {
       place.replaceChildren(make("p", { class: "field-problem", role: "alert", text: `Could not load sessions: ${sessionList.problem.message}` }));
       return;

@@ -30,6 +30,8 @@ export function taken(page) {
 /** Sends a request and waits until its turn is over. */
 export async function turn(page, text) {
   const ends = page.locator(".turn-end");
+  // The end of a turn may be shown, or heard of elsewhere, before the page lets the next one begin.
+  await page.locator("#send-button:enabled").waitFor({ state: "attached" });
   const before = await ends.count();
   await send(page, text);
   await ends.nth(before).waitFor();
