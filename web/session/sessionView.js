@@ -245,8 +245,10 @@ export class SessionView extends EventTarget {
 
   async #resume() {
     if (this.canReceive) return;
-    await this.refresh();
+    const { state } = await this.refresh();
     this.#ending.then((ending) => ending.show());
+    // It may be closed, still or again: nothing comes from it until it is reopened.
+    if (state === "closed") return;
     const after = this.#polling?.after;
     if (after !== undefined) this.startPolling(after);
     else {
@@ -420,7 +422,11 @@ export class SessionView extends EventTarget {
       this.#ending.then((ending) => ending.neverThere());
       return;
     }
+    let isTried = false;
+    // The timer may just have done what the person asks for: what is shown twice is there twice.
     const again = () => {
+      if (isTried) return;
+      isTried = true;
       this.#firstPage = settled(this.#history.fetchEnd());
       this.#firstDetails = settled(ask(sessionPath(this.sessionId)));
       this.open(event).then(() => this.details && this.banners.showConnection(null));
