@@ -182,6 +182,8 @@ test("a question with a form asks for each value and checks it", async () => {
     document.body.replaceChildren(block.divElement);
   });
   assert.equal(await page.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
+  // The fields are loaded with the first form.
+  await page.getByLabel("Name").waitFor();
   await page.getByRole("button", { name: "Answer" }).click();
   await waitForText(page.locator(".form-field .request-problem").first(), "Required.");
   assert.deepEqual(await page.evaluate(() => window.sent), []);
