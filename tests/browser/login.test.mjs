@@ -141,6 +141,8 @@ test("the whole of an output opens in a new tab, by an address that works once",
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
+  // Two messages that are wanted together would be asked for together, by another route.
+  await page.locator(".whole-output").waitFor();
   await turn(page, "hello");
   // A page without an origin asks for an icon without a login.
   deck.expectConsoleErrors(/favicon\.ico/);

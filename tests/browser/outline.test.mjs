@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { blocks, checkAccessibility, openSession, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { foundBlock, noteFound } from "./support/foundBlock.mjs";
 
 const deck = useDeck();
 
@@ -22,8 +23,9 @@ test("the outline has every prompt, also those that are not loaded, and goes to 
   await waitForText(prompts.nth(1).locator(".outline-facts"), /^failed · /);
   assert.equal(await prompts.nth(3).getAttribute("aria-current"), "true", "where the reader is");
   await checkAccessibility(page, "the outline");
+  await noteFound(page);
   await prompts.first().click();
-  await page.waitForFunction(() => document.querySelector(".found-block")?.textContent.includes("first"));
+  await foundBlock(page, "first");
   assert.equal(await prompts.first().getAttribute("aria-current"), "true");
   await page.locator(".outline-beginning").click();
   await waitFor(() => page.locator("#session-part").evaluate((element) => element.scrollTop < 5), "the beginning");
@@ -60,8 +62,9 @@ for (const count of [2000, 300]) {
     await banner.getByRole("button", { name: "Retry" }).click();
     await waitFor(() => page.locator("#session-part").evaluate((part) => part.scrollTop < 5 && part.textContent.includes("hello at first")), "the beginning");
     assert.equal(await banner.count(), 0);
+    await noteFound(page);
     await page.locator(".outline-prompt").first().click();
-    await page.waitForFunction(() => document.querySelector(".found-block")?.textContent.includes("hello at first"));
+    await foundBlock(page, "hello at first");
   });
 }
 

@@ -27,7 +27,8 @@ async function withCapabilities(capabilities) {
 async function openRequest() {
   const id = await deck.server.session();
   const page = await openSession(deck, id);
-  await mode(page).waitFor();
+  // The switches are made again when the agents come and when the models do, and a list that is open then would close.
+  await page.locator("#composer-model:enabled option[value=demo-slow]").waitFor({ state: "attached" });
   await send(page, "permission");
   await page.locator(".request-block.waiting .request-choice").first().waitFor();
   return { id, page };

@@ -20,6 +20,8 @@ async function phonePage(settings = PHONE) {
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
+  // The switches are made again when the agents come and when the models do.
+  await page.locator("#composer-model:enabled option[value=demo-slow]").waitFor({ state: "attached" });
   await page.locator("#composer-mode").waitFor();
   return { id, page };
 }

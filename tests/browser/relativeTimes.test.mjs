@@ -8,9 +8,17 @@ const deck = useDeck();
 
 const WIDE = { viewport: { width: 1500, height: 900 } };
 
-/** Stops the clock of a page at so many milliseconds after now. */
-async function stopClock(page, later = 1000) {
-  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + later);
+/** A clock can only be stopped at a time that has not come yet, however long it takes to say so. */
+const AHEAD = 60_000;
+
+/** Gives a page a clock that is behind by what it skips when it is stopped; then it is `later` milliseconds ahead of the server's. */
+function startClock(page, later = 0) {
+  return page.clock.install({ time: Date.now() - AHEAD + later });
+}
+
+/** Stops the clock of a page. What is due by then is done. */
+async function stopClock(page) {
+  await page.clock.pauseAt((await page.evaluate(() => Date.now())) + AHEAD);
 }
 
 /** What times of a page say, and what they should say: `[{ text, wanted }]`. */
@@ -39,7 +47,7 @@ test("the transcript and the sidebar say the same, and stay current", async () =
   const id = await deck.server.session({ title: "Timed" });
   await deck.server.turn(id, "hello");
   const page = await (await deck.openContext(WIDE)).newPage();
-  await page.clock.install({ time: Date.now() + 13_000 });
+  await startClock(page, 13_000);
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
   await page.locator(".turn-end time").waitFor();
@@ -57,7 +65,7 @@ test("lists of sessions and requests, and what was found, stay current", async (
   const id = await deck.server.session({ title: "A permission, listed" });
   await deck.server.call("POST", `copilot/session/${id}/prompt`, { text: "permission" });
   const page = await (await deck.openContext(WIDE)).newPage();
-  await page.clock.install();
+  await startClock(page);
   await page.goto(deck.server.url);
   await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
   await page.locator("#session-search").fill("permission");
@@ -79,7 +87,7 @@ test("a closed session says how long ago, and that stays current", async () => {
   await deck.server.turn(id, "hello");
   await deck.server.call("POST", `copilot/session/${id}/stop`);
   const page = await (await deck.openContext(WIDE)).newPage();
-  await page.clock.install();
+  await startClock(page);
   await page.goto(`${deck.server.url}/?session=${id}`);
   await page.locator("#closed-part time").waitFor();
   await stopClock(page);

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { LogStub, openSession, send, shown, useDeck, waitForText } from "./support/index.mjs";
+import { LogStub, openSession, painted, send, shown, useDeck, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -19,7 +19,9 @@ test("Always allow and its scopes are one group, Deny and its note another, with
   await card.waitFor();
   const check = async (what) => {
     const names = ["decision-allow-always", "request-scope", "request-scope-place", "decision-deny", "request-feedback"];
-    const boxes = Object.fromEntries(await Promise.all(names.map(async (name) => [name, await card.locator(`.${name}`).first().boundingBox()])));
+    // All at one moment: the transcript may scroll in between, so that its end stays in view.
+    await painted(page);
+    const boxes = await card.evaluate((one, names) => Object.fromEntries(names.map((name) => [name, one.querySelector(`.${name}`).getBoundingClientRect().toJSON()])), names);
     const middle = ({ y, height }) => y + height / 2;
     const inRow = (one, other) => Math.abs(middle(boxes[one]) - middle(boxes[other])) < 6;
     const isColumn = boxes["request-scope"].x === boxes["request-scope-place"].x;

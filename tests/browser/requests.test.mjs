@@ -51,7 +51,7 @@ test("an answer of somebody else is shown in every tab, and the second answer is
   // The second tab's own news come too late.
   await second.route(/\/live\//, () => {});
   await second.goto(page.url());
-  await second.locator(".request-choice").first().waitFor();
+  await shown(second);
   const { requestId } = (await deck.server.log(id)).find(({ response }) => response.callback === "onPermissionRequested").response;
   await deck.server.call("POST", `copilot/session/${id}/permission/${requestId}`, { decision: "allow-once" });
   await waitForText(request(page).locator(".request-by"), "by a program");
@@ -134,6 +134,7 @@ test("Always allow may hold in every session of the folder, and answers what wai
   await row.getByRole("button", { name: /^Remove the rule/ }).click();
   await row.waitFor({ state: "detached" });
   assert.deepEqual((await deck.server.call("GET", "folder-rules")).rules, []);
+  await waitFor(() => third.locator("#send-button").isEnabled(), "the end of its turn");
   await send(third, "permission");
   await waitFor(async () => (await third.locator(".request-block.waiting").count()) === 1, "the agent asks again");
 });
@@ -181,6 +182,8 @@ test("a question with a form asks for each value and checks it", async () => {
     document.body.replaceChildren(block.divElement);
   });
   assert.equal(await page.locator("a").getAttribute("rel"), "noopener noreferrer nofollow");
+  // The fields are loaded with the first form.
+  await page.getByLabel("Name").waitFor();
   await page.getByRole("button", { name: "Answer" }).click();
   await waitForText(page.locator(".form-field .request-problem").first(), "Required.");
   assert.deepEqual(await page.evaluate(() => window.sent), []);

@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { blocks, checkAccessibility, openSession, openSetup, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { foundBlock, noteFound } from "./support/foundBlock.mjs";
 
 const deck = useDeck();
 
@@ -37,6 +38,7 @@ test("titles come first, then texts with what matched, by session", async () => 
   const spoken = await deck.server.session({ title: "Something else" });
   await deck.server.turn(spoken, "tell me of an Axolotl, <b>please</b>");
   const page = await openSetup(deck);
+  await page.locator(`.session-row[data-session="${titled}"]`).waitFor();
   await page.keyboard.press("/");
   await page.keyboard.type("axolo");
   await waitForText(status(page), /^\d+ results? in 1 session$/);
@@ -82,13 +84,12 @@ test("what cannot be searched for is explained, and a failure is an error", asyn
 
 test("progress is shown while older sessions are indexed, until they are", async () => {
   const page = await openSetup(deck);
-  let asked = 0;
-  await page.route(/api\/copilot\/search/, (route) => {
-    asked += 1;
-    return route.fulfill({ json: { sessions: [], hits: [], indexing: asked === 1 ? { done: 30, total: 120 } : undefined } });
-  });
+  // Until it has been seen.
+  let isIndexing = true;
+  await page.route(/api\/copilot\/search/, (route) => route.fulfill({ json: { sessions: [], hits: [], indexing: isIndexing ? { done: 30, total: 120 } : undefined } }));
   await page.locator("#session-search").fill("word");
   await waitForText(status(page), /Indexing older sessions: 25 %/);
+  isIndexing = false;
   await waitForText(status(page), "No results");
 });
 
@@ -99,6 +100,7 @@ test("a hit thousands of events back is opened exactly there, by keyboard", asyn
   const page = await openSetup(deck);
   const found = (await search(page, "pangolin")).hits.filter(({ kind }) => kind === "prompt");
   const prompt = page.locator('.search-hit:has(.search-kind:text-is("Prompt"))');
+  await noteFound(page);
   await prompt.focus();
   await page.keyboard.press("Enter");
   await shown(page);
@@ -106,7 +108,7 @@ test("a hit thousands of events back is opened exactly there, by keyboard", asyn
   const block = blocks(page, "User").filter({ hasText: "remember the pangolin" });
   await block.waitFor();
   await waitFor(() => isShown(block), "the block in view");
-  assert.ok(await block.evaluate((element) => element.classList.contains("found-block") && element === document.activeElement), "marked and focused");
+  assert.ok((await foundBlock(page, "remember the pangolin")).hasFocus, "marked and focused");
   assert.ok((await page.locator(".message-block").count()) < 1500, "not everything in between is loaded");
   // The end is not followed.
   await page.locator("#to-end-button").waitFor();
@@ -137,15 +139,15 @@ test("a hit in a tool call opens the block, also within the shown session", asyn
     return indexing ? null : all;
   }, "the index");
   assert.ok(found.some(({ seq }) => seq === call.seq), JSON.stringify(found));
+  await noteFound(page);
   await page.evaluate(({ id, seq }) => {
     history.pushState(null, "", `?session=${id}&event=${seq}`);
     dispatchEvent(new PopStateEvent("popstate"));
   }, { id, seq: call.seq });
-  const block = page.locator(".found-block");
-  await block.waitFor();
+  const { block } = await foundBlock(page, word);
   await waitFor(() => isShown(block), "the block in view");
-  assert.match(await block.locator(".message-block-summary").textContent(), new RegExp(word));
-  assert.ok(await block.locator(".message-block-body").isVisible(), "a closed block is opened");
+  assert.match(await block.evaluate((element) => element.querySelector(".message-block-summary").textContent), new RegExp(word));
+  assert.ok(await block.evaluate((element) => element.querySelector(".message-block-body").checkVisibility()), "a closed block is opened");
 });
 
 test("axe finds nothing serious in results", async () => {
@@ -164,6 +166,8 @@ test("a session is exported from its details", async () => {
   await deck.server.turn(id, "hello");
   const page = await openSession(deck, id);
   await page.locator("#details-button").click();
+  // What is read when the panel opens is shown.
+  await page.locator("#details-mode").waitFor();
   for (const [format, name, start] of [["md", `${id}.md`, "# Export me"], ["json", `${id}.json`, '{"format"'], ["md.zip", `${id}.zip`, "PK"]]) {
     const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`[data-format="${format}"]`).click()]);
     assert.equal(download.suggestedFilename(), name);

@@ -18,6 +18,8 @@ async function fullHeader({ title = LONG, count = 0, ...settings } = {}) {
     const details = await (await route.fetch()).json();
     await route.fulfill({ json: { ...details, workingDirectory, model: "claude-sonnet-4.5", context: { currentTokens: 9600, tokenLimit: 128000 }, job: { jobId: "job-1", jobName: "Review", taskName: "Review it" } } });
   });
+  // What the server says of its sessions would take the place of this count.
+  if (count > 0) await context.route(/\/api\/events$/, () => {});
   const page = await context.newPage();
   await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);

@@ -91,8 +91,16 @@ test("a token is created, shown once, used and revoked", async () => {
   await page.getByRole("button", { name: "Create token" }).click();
   const secret = await page.locator(".token-secret").textContent();
   await waitForText(page.locator(".token-result"), /Token <u>script<\/u> created.*won't be shown again/);
+  // The button says so for a moment only.
+  const said = page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        const isSaid = ({ target }) => target.matches(".copied, .not-copied");
+        new MutationObserver((changes) => changes.some(isSaid) && resolve(true)).observe(document.querySelector(".token-result"), { subtree: true, attributeFilter: ["class"] });
+      }),
+  );
   await page.locator(".token-result").getByRole("button", { name: "Copy" }).click();
-  await page.locator(".token-result .copied, .token-result .not-copied").waitFor();
+  assert.ok(await said);
   const call = () => fetch(`${deck.server.url}/api/runtimes`, { headers: { authorization: `Bearer ${secret}` } });
   assert.equal((await call()).status, 200);
   await page.reload();

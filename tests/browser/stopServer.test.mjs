@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { openSession, Server, send, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { openSession, Server, send, shown, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -95,8 +95,12 @@ test("alone it stops at once", async () => {
     const page = await (await deck.openStrangersContext()).newPage();
     deck.expectConsoleErrors(/asked another host/);
     const id = await server.session();
+    // All but what stays open: a call that the stop cuts off is an error in the console.
+    const calls = watchCalls(page, /^\/api\/(?!events$|copilot\/session\/[^/]+\/live)/);
     await page.goto(`${server.url}/?session=${id}`);
-    await page.locator("#session-state .state-word").waitFor();
+    await shown(page);
+    await page.locator("#composer-model:enabled option[value=demo-slow]").waitFor({ state: "attached" });
+    await waitFor(() => calls.underWay === 0, "all replies");
     await page.locator("#stop-server-button").click();
     await waitForText(page.locator("#finished-ui"), /server has stopped/i);
     assert.equal(await server.ended(), 0);

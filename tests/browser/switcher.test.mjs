@@ -3,6 +3,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { checkAccessibility, openSession, openSetup, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { foundBlock, noteFound } from "./support/foundBlock.mjs";
 import { ENTRY, jobWhen, makeFolder, openJob, startJob } from "./support/realJobs.mjs";
 
 const deck = useDeck({ jobs: ENTRY });
@@ -147,9 +148,10 @@ test("texts of all sessions are found below, and lead to their place", async () 
   const hit = page.locator(".switcher-option", { has: page.locator(".switcher-snippet") }).first();
   assert.equal(await hit.locator("mark").first().textContent(), "reconciliation");
   assert.equal(await page.locator(".switcher-snippet b").count(), 0, "markup is text");
+  await noteFound(page);
   await hit.click();
   await waitForText(page.locator("#session-title"), "A long story");
-  await page.locator(".found-block").waitFor();
+  await foundBlock(page, "reconciliation");
   assert.match(page.url(), /event=\d+/);
 });
 

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, openSetup, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, openSetup, painted, reconnect, rendered, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -32,9 +32,8 @@ test("a session that cannot be read at first is shown as soon as it can", async 
   await page.goto(`${deck.server.url}/?session=${id}`);
   await waitForText(page.locator('[data-banner="connection"] .banner-text'), /database is being repaired\. Retrying/);
   busy = false;
-  await page.getByRole("button", { name: "Retry now" }).click();
+  await reconnect(page);
   await waitForText(blocks(page, "Message"), /Hello from the demo/);
-  await page.locator('[data-banner="connection"]').waitFor({ state: "detached" });
   await turn(page, "hello again");
 });
 
@@ -46,10 +45,14 @@ test("earlier parts that cannot be loaded are said at the top, and tried again",
   let broken = true;
   await context.route(/\/log\?before=\d{1,9}&/, (route) => (broken ? route.fulfill({ status: 500, json: { error: "InternalError", message: "The page cannot be read." } }) : route.continue()));
   const page = await context.newPage();
-  await page.goto(`${deck.server.url}/?session=${id}`);
   const calls = watchCalls(page, /\/log$/);
+  await page.goto(`${deck.server.url}/?session=${id}`);
   await shown(page);
+  await rendered(page);
   await page.locator("#session-part").evaluate((part) => part.scrollTo({ top: 0 }));
+  // What it asks for when it gets there may fail a second time.
+  await painted(page);
+  await waitFor(() => calls.underWay === 0, "the reply");
   await waitForText(page.locator(".history-top"), /Could not load earlier messages: The page cannot be read/);
   const asked = calls.all.length;
   await page.locator("#session-part").evaluate(async (part) => {

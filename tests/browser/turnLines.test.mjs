@@ -17,7 +17,13 @@ const usage = (inputTokens) => ({ callback: "onUsage", inputTokens, numTurns: 1 
 async function rendererPage(actions = false) {
   const page = await deck.openPage("/test.html");
   await page.evaluate(async (actions) => {
-    for (const name of ["theme.css", "messageBlock.css", "sessionResponse.css"]) document.head.append(Object.assign(document.createElement("link"), { rel: "stylesheet", href: name }));
+    for (const name of ["theme.css", "messageBlock.css", "sessionResponse.css"]) {
+      const link = Object.assign(document.createElement("link"), { rel: "stylesheet", href: name });
+      await new Promise((resolve) => {
+        link.onload = resolve;
+        document.head.append(link);
+      });
+    }
     const { SessionResponseRenderer } = await import("/sessionResponse.js");
     const part = document.createElement("div");
     document.body.replaceChildren(part);
@@ -183,7 +189,8 @@ test("Change model goes to the switch beside the request, or opens the details w
   const id = await deck.server.session();
   const page = await openSession(deck, id);
   await turn(page, "error no model");
-  await page.locator("#composer-model:enabled").waitFor();
+  // The switches are made again when the agents come and when the models do.
+  await page.locator("#composer-model:enabled option[value=demo-slow]").waitFor({ state: "attached" });
   await page.getByRole("button", { name: "Change model" }).click();
   await waitFor(() => page.evaluate(() => document.activeElement.id === "composer-model"), "the focus on the switch");
   await page.locator("#composer-model").evaluate((element) => (element.disabled = true));
@@ -197,7 +204,6 @@ test("a tool that waits for a permission says so, and runs once it is answered",
   const asks = (requestId, toolCallId) => ({ callback: "onPermissionRequested", requestId, kind: "shell", title: "The agent wants to run a command", detail: "make", options: ["allow-once", "deny"], toolCallId });
   const answers = (requestId) => ({ callback: "onPermissionAnswered", requestId, decision: "allow-once", by: "page" });
   const feed = (...responses) => page.evaluate((events) => window.feed(...events.map((response) => [response])), responses);
-  await page.waitForFunction(() => document.styleSheets.length >= 3);
   await feed(prompt(1), start("turn-1"), tool("one", "one", { command: "make" }), tool("two", "two", { command: "ls" }), asks("request-1", "one"), asks("request-2", "one"));
   assert.equal(await state("one"), '"waiting for you"');
   assert.equal(await state("two"), '"running"', "only the one that was asked about");

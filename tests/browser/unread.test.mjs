@@ -16,7 +16,7 @@ test("a turn that ended elsewhere is unread until its end is shown, then on no d
   await row(page, "Other").waitFor();
   await deck.server.turn(other, "hello");
   for (const one of [page, second]) await waitFor(async () => /unread/.test(await row(one, "Other").getAttribute("class")), "the mark");
-  assert.match(await row(page, "Other").textContent(), /Ready, unread/);
+  await waitForText(row(page, "Other"), /Ready, unread/);
   await row(page, "Other").click();
   await waitForText(page.locator("#session-title"), "Other");
   await waitFor(async () => (await details(other)).unread === false, "the server knows");

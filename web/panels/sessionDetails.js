@@ -35,6 +35,8 @@ class Details {
   #problem = make("p", { class: "field-problem", role: "alert", hidden: true });
   #controls = make("div", { class: "details-controls" });
   #facts = make("dl", { class: "details-facts" });
+  /** What the facts say. */
+  #said = "";
   /** By the field of the session's details that each of them changes. */
   #selects = {};
   #closed = new AbortController();
@@ -151,6 +153,10 @@ class Details {
       ["Started", details.createdAt && exactTime(details.createdAt)],
       ["Updated", details.updatedAt && exactTime(details.updatedAt)],
     ].filter(([, value]) => value);
+    // What says the same is left alone: a button that is replaced while it is being pressed does nothing.
+    const said = JSON.stringify(rows.map(([name, value]) => [name, value.outerHTML ?? value]));
+    if (said === this.#said) return;
+    this.#said = said;
     this.#facts.replaceChildren(...rows.flatMap(([name, value]) => [make("dt", { text: name }), make("dd", {}, value)]));
   }
 

@@ -158,15 +158,17 @@ export class QuestionBlock extends RequestBlock {
     const buttons = make("div", { class: "request-choices" }, make("button", { type: "submit", text: "Answer" }), this.#declineButton());
     const form = make("form", { class: "request-form", novalidate: true }, buttons);
     this.divElement.append(form);
+    let fields = null;
+    form.addEventListener("submit", (event) => {
+      event.preventDefault();
+      // Nothing is answered before the person has seen what is asked for.
+      const content = fields?.read();
+      if (content) this.send({ path: "answer", json: { content } }, "Answer");
+    });
     // Few questions have a form, so what they need is loaded with the first.
     import("./questionForm.js").then(({ QuestionForm }) => {
-      const fields = new QuestionForm(schema, this.titleId);
+      fields = new QuestionForm(schema, this.titleId);
       form.prepend(...fields.elements);
-      form.addEventListener("submit", (event) => {
-        event.preventDefault();
-        const content = fields.read();
-        if (content) this.send({ path: "answer", json: { content } }, "Answer");
-      });
     });
   }
 

@@ -252,8 +252,10 @@ export class SessionView extends EventTarget {
 
   async #resume() {
     if (this.canReceive) return;
-    await this.refresh();
+    const { state } = await this.refresh();
     this.#ending.then((ending) => ending.show());
+    // It may be closed, still or again: nothing comes from it until it is reopened.
+    if (state === "closed") return;
     const after = this.#polling?.after;
     if (after !== undefined) this.startPolling(after);
     else {

@@ -179,7 +179,8 @@ export class Sidebar {
   #showHere() {
     const here = this.#list.querySelector('[aria-current="page"]');
     if (this.#hasShownHere || !here?.checkVisibility()) return;
-    this.#hasShownHere = true;
+    // The stream may tell of some sessions before the list has all of them in their order.
+    this.#hasShownHere = sessionList.isLoaded || sessionList.problem !== null;
     const [row, list] = [here.getBoundingClientRect(), this.#list.getBoundingClientRect()];
     if (row.top < list.top || row.bottom > list.bottom) this.#list.scrollTop += row.top - list.top - (list.height - row.height) / 2;
   }
