@@ -46,6 +46,31 @@ test("rules are added, ordered, saved together, and answer what waits", async ()
   await waitFor(async () => !/rules/.test(await settingsFile(deck.server)), "the rules are gone from the file");
 });
 
+test("a rule that is changed while another is being saved stays as it was typed", async () => {
+  const page = await openSettings(deck, "permissions");
+  const editor = setting(page, "permissions.rules");
+  await editor.getByRole("button", { name: "Add rule" }).click();
+  await editor.locator(".rule-tool").fill("write");
+  let release;
+  const released = new Promise((resolve) => (release = resolve));
+  await page.route(/\/api\/settings$/, async (route) => {
+    const request = route.request();
+    if (request.method() === "PATCH" && !request.postDataJSON().dryRun) await released;
+    await route.continue();
+  });
+  await editor.getByRole("button", { name: "Save rules" }).click();
+  await editor.getByRole("button", { name: "Add rule" }).click();
+  await editor.locator(".rule-tool").nth(1).fill("shell");
+  release();
+  // It can be pressed again as soon as the first rule is saved.
+  await editor.getByRole("button", { name: "Save rules" }).click();
+  await waitForText(editor.locator(".setting-state"), "Saved");
+  const { settings } = await deck.server.call("GET", "settings");
+  assert.deepEqual(settings.find(({ key }) => key === "permissions.rules").value, [{ tool: "write", decision: "ask" }, { tool: "shell", decision: "ask" }]);
+  await editor.getByRole("button", { name: "Reset the rules" }).click();
+  await waitForText(editor.locator(".empty"), "No rules.");
+});
+
 test("what was allowed for good in a folder is listed and taken back", async () => {
   const session = await deck.server.session();
   await deck.server.call("POST", `copilot/session/${session}/prompt`, { text: "permission" });

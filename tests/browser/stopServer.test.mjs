@@ -70,6 +70,18 @@ test("the news of other tabs returns with the server while the tab that stopped 
   }
 });
 
+test("a page that has heard of nothing yet asks the server what is at work", async () => {
+  const asking = await askSomething(deck.server);
+  const page = await (await deck.openContext()).newPage();
+  await page.route(/\/api\/events$/, () => {});
+  await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
+  await shown(page);
+  await page.locator("#stop-server-button:enabled").click();
+  await waitForText(page.locator("dialog p"), /^Other sessions are working: .*Nothing is lost\.$/);
+  await page.locator("dialog").getByRole("button", { name: "Keep it running" }).click();
+  await deck.server.api("DELETE", `copilot/session/${asking}`);
+});
+
 test("with others at work it asks first; then it stops everything and says that the page may be closed", async () => {
   const other = await deck.server.session({ title: "Somebody else's" });
   await deck.server.call("POST", `copilot/session/${other}/prompt`, { text: "permission" });

@@ -31,6 +31,11 @@ class InboxStream extends EventTarget {
     return this.#connected;
   }
 
+  /** Whether everything that is open has been mentioned. */
+  get isComplete() {
+    return this.#wasCurrent;
+  }
+
   /** What waits for a person, in all sessions and jobs. */
   get pendingCount() {
     const waits = [...this.entries.values()].map(({ pending }) => pending).concat([...this.jobs.values()].map(({ waiting }) => waiting));

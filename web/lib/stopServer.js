@@ -5,10 +5,14 @@ import { exactString } from "./exactText.js";
 import { inbox } from "./inboxStream.js";
 import { BUSY_STATES } from "./states.js";
 
+/** More sessions and jobs than are ever at work. */
+const PAGE = 1000;
+
 /** Asks if sessions (other than `except`) or jobs are at work. Resolves to whether the server is to be stopped. */
 export async function confirmStop(except = null) {
-  const sessions = [...inbox.entries.values()].filter(({ sessionId, state }) => sessionId !== except && BUSY_STATES.includes(state)).map(({ title, sessionId }) => title || sessionId);
-  const jobs = [...inbox.jobs.values()].filter(({ status }) => status === "Running").map(({ jobName, jobId }) => jobName || jobId);
+  const open = await whatIsOpen();
+  const sessions = open.sessions.filter(({ sessionId, state }) => sessionId !== except && BUSY_STATES.includes(state)).map(({ title, sessionId }) => title || sessionId);
+  const jobs = open.jobs.filter(({ status }) => status === "Running").map(({ jobName, jobId }) => jobName || jobId);
   if (sessions.length + jobs.length === 0) return true;
   const names = (list) => list.map((name) => exactString(name)).join(", ");
   const parts = [
@@ -22,6 +26,19 @@ export async function confirmStop(except = null) {
     action: "Stop the server",
     keep: "Keep it running",
   });
+}
+
+/** The sessions and jobs. A page that has just been opened has not heard of all of them, so it asks. */
+async function whatIsOpen() {
+  const known = { sessions: [...inbox.entries.values()], jobs: [...inbox.jobs.values()] };
+  if (inbox.isComplete) return known;
+  try {
+    const [{ sessions }, { jobs }] = await Promise.all([ask(`api/copilot/session?limit=${PAGE}`), ask(`api/jobs?status=Running&limit=${PAGE}`)]);
+    return { sessions, jobs };
+  } catch {
+    // Stopping will meet the same problem and say so.
+    return known;
+  }
 }
 
 /**

@@ -25,6 +25,8 @@ export class RulesEditor {
   #cancel = make("button", { type: "button", text: "Cancel", hidden: true });
   #add = make("button", { type: "button", text: "Add rule" });
   #isDirty = false;
+  /** Counts what the person changes. */
+  #edits = 0;
   #shown = null;
   #timer = null;
   #checks = 0;
@@ -104,6 +106,7 @@ export class RulesEditor {
 
   #changed() {
     this.#isDirty = true;
+    this.#edits += 1;
     this.#shown = null;
     this.#state.textContent = "";
     this.#tidy();
@@ -151,14 +154,17 @@ export class RulesEditor {
       return;
     }
     this.#save.disabled = true;
+    const edits = this.#edits;
     try {
       await this.#store.change({ [KEY]: rules !== null && rules.length === 0 ? null : rules });
+      announce("Rules saved");
+      // What was changed meanwhile stays in the boxes, to be saved next.
+      if (edits !== this.#edits) return;
       setText(this.#problem, null);
       this.#isDirty = false;
       this.#shown = null;
       this.show();
       this.#state.textContent = "Saved";
-      announce("Rules saved");
       this.#add.focus();
     } catch (problem) {
       setText(this.#problem, savingProblem(problem));
