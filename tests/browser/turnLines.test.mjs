@@ -278,6 +278,8 @@ test("the working line says that nothing has come for a while", async () => {
     const line = new WorkingLine(() => false);
     const now = Date.now();
     const real = Date.now;
+    // A millisecond that passed here would be missing below.
+    Date.now = () => now;
     line.show(now);
     Date.now = () => now + 12_000;
     line.update();
