@@ -6,6 +6,7 @@ import { duration, exactTime } from "./lib/format.js";
 import { icon } from "./lib/icons.js";
 import { relativeTime } from "./lib/relativeTime.js";
 import { BoxEnd } from "./session/boxEnd.js";
+import { OPENING } from "./session/opening.js";
 import { TextTail, showText } from "./session/plainText.js";
 import { forget, onRenderedClick, parseRendered, whenNear, whenThereIsTime } from "./session/renderedContent.js";
 import { StreamingMarkdown } from "./session/streamingMarkdown.js";
@@ -147,6 +148,7 @@ export class MessageBlock {
     const { time } = this.#parts;
     const took = started && ended ? ended - started : 0;
     time.textContent = took >= WORTH_SAYING && this.#type !== "User" ? duration(took) : "";
+    this.divElement.classList.toggle("timed", time.textContent !== "");
     if (started && ended) time.title = `${exactTime(started)} – ${exactTime(ended)}`;
     else if (started ?? ended) time.title = exactTime(started ?? ended);
   }
@@ -165,7 +167,9 @@ export class MessageBlock {
   }
 
   toggle() {
-    if (this.#completed) this.#setOpen(!this.#open);
+    if (!this.#completed) return;
+    this.#tellOpening();
+    this.#setOpen(!this.#open);
   }
 
   /** Shows its content. */
@@ -182,6 +186,7 @@ export class MessageBlock {
 
   toggleRaw() {
     if (!this.#completed || !this.#source) return;
+    this.#tellOpening();
     if (!this.#open) this.#setOpen(true);
     this.#raw = !this.#raw;
     this.#showTools();
@@ -258,6 +263,10 @@ export class MessageBlock {
       if (now) this.#render(false, { now });
       else whenNear(this.divElement, () => this.#render(false));
     }
+  }
+
+  #tellOpening() {
+    this.divElement.dispatchEvent(new Event(OPENING, { bubbles: true }));
   }
 
   #finish() {

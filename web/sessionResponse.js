@@ -542,6 +542,7 @@ export class SessionResponseRenderer {
     node.answered(data, mark.time, node.isLost(data) ? this.#askAgain.button(entry.seq, entry.page, { isRequest: true }) : null);
     // What is below moves up, under the pointer that has just pressed a button.
     if (moves) for (const other of this.openRequests) other.hold();
+    this.follow.answered(node.divElement);
     this.#showWait(node.request.toolCallId);
   }
 

@@ -128,6 +128,30 @@ test("an interrupted step is continued or failed", async () => {
   assert.equal(await cards.getByRole("button", { name: "Fail" }).count(), 0);
 });
 
+test("a card that moves into the place of one that was answered takes no approval for a moment", async () => {
+  const [first, second] = [gate(), gate({ waitingId: "gate-2", digest: "d2", title: "Second" })];
+  const { page, stub } = await follow(waits(first, second));
+  stub.answers.set("POST jobs/job-1/approve", () => {
+    stub.change("job-1", { waiting: [second] });
+    return { json: {} };
+  });
+  await page.locator(".gate-request:not(:has([aria-disabled]))").nth(1).waitFor();
+  // As soon as the second card has moved, as a double click would.
+  await page.evaluate(() => {
+    window.held = new Promise((resolve) => {
+      new MutationObserver(() => {
+        const button = document.querySelector("#waiting-part .request-choice");
+        resolve(button.getAttribute("aria-disabled"));
+        button.click();
+      }).observe(document.querySelector("#waiting-part"), { childList: true });
+    });
+  });
+  await page.getByRole("button", { name: "Approve" }).first().click();
+  assert.equal(await page.evaluate(() => window.held), "true");
+  await page.locator(".gate-request:not(:has([aria-disabled]))").waitFor();
+  assert.deepEqual(stub.called("POST", "jobs/job-1/approve").map(({ body }) => body.waitingId), [first.waitingId]);
+});
+
 test("a card that has just appeared takes no approval", async () => {
   const { page, stub } = await follow(job({ waiting: [] }));
   await page.evaluate(() => {

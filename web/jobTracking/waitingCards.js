@@ -2,6 +2,7 @@
 
 import { announce } from "../lib/announcer.js";
 import { exactString } from "../lib/exactText.js";
+import { holdMovedCards } from "../session/openCards.js";
 import { WaitingCard } from "./waitingCard.js";
 
 export class WaitingCards {
@@ -18,6 +19,8 @@ export class WaitingCards {
 
   constructor(place) {
     this.#place = place;
+    // Their prompts are rendered one after the other.
+    new ResizeObserver(() => holdMovedCards(place)).observe(place);
   }
 
   /** The cards that can be answered, oldest first. */
@@ -46,6 +49,7 @@ export class WaitingCards {
       if (card.wantsRendering) card.renderWith(() => this.loadPrompt(one.waitingId));
     }
     this.#place.hidden = this.#cards.size === 0;
+    holdMovedCards(this.#place);
   }
 
   async #send({ waitingId, digest, title }, action, json) {

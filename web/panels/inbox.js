@@ -7,6 +7,7 @@ import { exactElement } from "../lib/exactText.js";
 import { inbox } from "../lib/inboxStream.js";
 import { jobStateElement } from "../lib/jobs.js";
 import { relativeTime } from "../lib/relativeTime.js";
+import { holdMovedCards } from "../session/openCards.js";
 import { arrange } from "../sidebar/arrange.js";
 import { SidePanel } from "./sidePanel.js";
 import { stateElement } from "../lib/states.js";
@@ -64,8 +65,7 @@ class InboxView {
   };
   /** A session that was deleted has nothing more to say; one that is only missing may come back with the connection. */
   #deleted = ({ detail: { entry } }) => entry.state === null && this.#entries.delete(entry.sessionId);
-  #places = new Map();
-  #observer = new ResizeObserver(() => this.#holdMoved());
+  #observer = new ResizeObserver(() => holdMovedCards(this.#needs));
 
   constructor(body) {
     this.#body = body;
@@ -115,13 +115,6 @@ class InboxView {
   #entryOf(id, create) {
     if (!this.#entries.has(id)) this.#entries.set(id, create());
     return this.#entries.get(id);
-  }
-
-  /** A card that moved takes no answer for a moment: the person was aiming at something else. */
-  #holdMoved() {
-    const places = new Map(this.openRequests.map((card) => [card, card.divElement.offsetTop]));
-    for (const [card, top] of places) if (this.#places.has(card) && this.#places.get(card) !== top) card.hold();
-    this.#places = places;
   }
 }
 

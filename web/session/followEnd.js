@@ -4,6 +4,8 @@
 import { byId, make } from "../lib/dom.js";
 import { icon } from "../lib/icons.js";
 import { fullHeight } from "./fullHeight.js";
+import { holdMovedCards } from "./openCards.js";
+import { OPENING } from "./opening.js";
 
 const NEAR_END = 24;
 /** What is shown above the beginning of an answer. */
@@ -13,9 +15,16 @@ const LOOK_AT = [2, 14, 30, 60];
 /** The search from the last anchor covers at most this many blocks. */
 const NEAR_ANCHOR = 20;
 
+/** What shows more when it is pressed, besides the blocks themselves. */
+const OPENERS = ".show-all, .show-all-text, summary";
+
 export class FollowEnd {
   #scroller;
   #following = true;
+  /** The reader has just opened or closed something. */
+  #opens = false;
+  /** Cards that have been shown from their beginning. */
+  #begun = new WeakSet();
   #lastTop = 0;
   #observer;
   /** The answer that is being read since it was complete. */
@@ -29,9 +38,12 @@ export class FollowEnd {
   constructor(scroller) {
     this.#scroller = scroller;
     // Called after layout and before paint, once for whatever happened in between: nothing flickers, nothing is measured twice.
-    this.#observer = new ResizeObserver(() => (this.#following ? this.#toEnd() : this.#stay()));
+    this.#observer = new ResizeObserver(() => this.#keepPlace());
     this.#observer.observe(scroller);
     scroller.addEventListener("scroll", () => this.#scrolled(), { passive: true });
+    // What the reader opens or closes stays under the pointer.
+    scroller.addEventListener("click", ({ target }) => target.closest(OPENERS) && this.#letOpen(target), { capture: true });
+    scroller.addEventListener(OPENING, ({ target }) => this.#letOpen(target));
   }
 
   get isFollowing() {
@@ -72,21 +84,73 @@ export class FollowEnd {
     this.#noteAnchor();
   }
 
+  /** A card is answered: a reader who was shown its beginning follows again. */
+  answered(card) {
+    if (this.#held === card) this.follow();
+  }
+
   /** The next turn begins: a reader who was shown the last answer follows again. */
   goOn() {
     if (this.#held?.isConnected) this.follow();
   }
 
+  /** Where the reader was is where they are, whatever has changed; at the end that is the end. */
+  #keepPlace() {
+    const before = this.#scroller.scrollTop;
+    if (this.#following) this.#toEnd();
+    else this.#stay();
+    if (this.#opens) {
+      this.#opens = false;
+      this.#set(this.#isAtEnd);
+    }
+    holdMovedCards(this.#scroller, this.#scroller.scrollTop - before);
+  }
+
+  #letOpen(element) {
+    if (!this.#following) return;
+    this.#held = null;
+    this.#opens = true;
+    this.#set(false);
+    const { top } = this.#scroller.getBoundingClientRect();
+    const block = element.closest(".transcript-page > *") ?? element;
+    this.#anchor = { element: block, top: block.getBoundingClientRect().top - top };
+  }
+
+  get #isAtEnd() {
+    const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
+    return scrollHeight - scrollTop - clientHeight < NEAR_END;
+  }
+
   #toEnd() {
     this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    const card = this.#cutCard();
+    if (card) this.#showFrom(card);
     this.#lastTop = this.#scroller.scrollTop;
   }
 
+  /** An open card that does not fit into the view, and whose beginning the reader has not seen. */
+  #cutCard() {
+    const { top, bottom } = this.#scroller.getBoundingClientRect();
+    const cards = [...this.#scroller.getElementsByClassName("request-block waiting")].filter((card) => !this.#begun.has(card));
+    return cards.find((card) => {
+      const place = card.getBoundingClientRect();
+      return place.top < top && place.bottom > top && place.height > bottom - top;
+    });
+  }
+
+  /** Nobody is to see what allows something before what it allows. The reader goes on from there. */
+  #showFrom(card) {
+    this.#begun.add(card);
+    this.#held = card;
+    this.#set(false);
+    this.#scroller.scrollTop += card.getBoundingClientRect().top - this.#scroller.getBoundingClientRect().top - ABOVE_ANSWER;
+    this.#noteAnchor();
+  }
+
   #scrolled() {
-    const { scrollTop, scrollHeight, clientHeight } = this.#scroller;
-    const atEnd = scrollHeight - scrollTop - clientHeight < NEAR_END;
+    const { scrollTop, clientHeight } = this.#scroller;
     // Only the reader scrolls up; growing content does not change the position.
-    if (atEnd) this.#set(true);
+    if (this.#isAtEnd) this.#set(true);
     else if (scrollTop < this.#lastTop - 1) this.#set(false);
     if (this.#held && scrollTop + clientHeight < this.#held.offsetTop) this.#held = null;
     this.#lastTop = scrollTop;

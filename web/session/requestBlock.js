@@ -5,6 +5,7 @@ import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
 import { ago, exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { relativeTime } from "../lib/relativeTime.js";
+import { addOpenCard, placeOf } from "./openCards.js";
 import { renderedElement } from "./renderedContent.js";
 
 /** Who decided, or what. */
@@ -48,9 +49,13 @@ export class RequestBlock {
   problem = make("p", { class: "request-problem", role: "alert", hidden: true });
   #actions;
   #choices = [];
+  /** Other buttons that give the agent something. */
+  #guarded = [];
   #keyHint = make("p", { class: "request-keys" });
   #takesKeys = false;
   #held = null;
+  /** Where it was when it was last looked at; null if it was not shown. */
+  #place = null;
   #age = null;
   /** The person's answer, in their words, once another one was first. */
   #late = null;
@@ -71,6 +76,7 @@ export class RequestBlock {
       "aria-describedby": this.canAnswer ? this.#keyHint.id : null,
       data: { requestId: request.requestId },
     });
+    if (this.canAnswer) addOpenCard(this);
     this.#listen();
     this.#showKeys();
     this.#showAge(asked);
@@ -116,9 +122,23 @@ export class RequestBlock {
     clearTimeout(this.#held);
     this.#held = setTimeout(() => {
       this.#held = null;
-      for (const { button } of this.#choices) button.removeAttribute("aria-disabled");
+      for (const button of this.#granting()) button.removeAttribute("aria-disabled");
     }, HELD_FOR);
-    for (const { button, grants } of this.#choices) if (grants) button.setAttribute("aria-disabled", "true");
+    for (const button of this.#granting()) button.setAttribute("aria-disabled", "true");
+  }
+
+  /** Holds it if it is no longer where it was; `scrolled` is how far the page itself scrolled. */
+  holdIfMoved(scrolled = 0) {
+    const before = this.#place;
+    this.#place = this.divElement.checkVisibility() ? placeOf(this.divElement) : null;
+    if (before !== null && this.#place !== null && Math.abs(this.#place - before - scrolled) >= 1) this.hold();
+  }
+
+  /** Has a button that sends what was filled in held like a choice. Returns it. */
+  guard(button) {
+    if (this.isHeld) button.setAttribute("aria-disabled", "true");
+    this.#guarded.push(button);
+    return button;
   }
 
   /** A button for one choice. `grants` is false only for a choice by which the agent gets nothing. */
@@ -126,7 +146,9 @@ export class RequestBlock {
     const number = this.#choices.length + 1;
     const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.isHeld ? "true" : null });
     button.append(make("bdi", {}, ...exactNodes(label, { oneLine: true })), number <= MOST_KEYS ? make("kbd", { "aria-hidden": "true", text: String(number) }) : "");
-    button.addEventListener("click", () => {
+    button.addEventListener("click", ({ detail }) => {
+      // A pointer may hit it just after it has moved. A key is meant for the card.
+      if (grants && detail > 0) this.holdIfMoved();
       if (!(grants && this.isHeld)) this.send(body(), label);
     });
     // Enter is pressed without looking, at the end of a line that was meant for another place.
@@ -212,6 +234,10 @@ export class RequestBlock {
     const short = words.length > MOST_WORDS ? `${words.slice(0, MOST_WORDS)}…` : words;
     this.divElement.append(make("p", { class: "request-late", role: "alert", text: `Your answer (${short}) came too late: ${outcome(verdict, by)}.` }));
     this.#late = null;
+  }
+
+  #granting() {
+    return [...this.#choices.filter(({ grants }) => grants).map(({ button }) => button), ...this.#guarded];
   }
 
   #listen() {

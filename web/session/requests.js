@@ -155,13 +155,14 @@ export class QuestionBlock extends RequestBlock {
   }
 
   #addForm(schema) {
-    const buttons = make("div", { class: "request-choices" }, make("button", { type: "submit", text: "Answer" }), this.#declineButton());
+    const buttons = make("div", { class: "request-choices" }, this.guard(make("button", { type: "submit", text: "Answer" })), this.#declineButton());
     const form = make("form", { class: "request-form", novalidate: true }, buttons);
     this.divElement.append(form);
     let fields = null;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       // Nothing is answered before the person has seen what is asked for.
+      if (this.isHeld) return;
       const content = fields?.read();
       if (content) this.send({ path: "answer", json: { content } }, "Answer");
     });
@@ -169,6 +170,7 @@ export class QuestionBlock extends RequestBlock {
     import("./questionForm.js").then(({ QuestionForm }) => {
       fields = new QuestionForm(schema, this.titleId);
       form.prepend(...fields.elements);
+      this.hold();
     });
   }
 
