@@ -264,6 +264,24 @@ test("a server that was restarted in between keeps the card and what was written
   assert.deepEqual(await answers(id), ["deny"]);
 });
 
+test("a card whose answer is in the log stays until the log can be read, when the server dies right after it", async () => {
+  const { id, page, card } = await asking();
+  deck.expectConsoleErrors(/Failed to load resource|ERR_|503|network/i);
+  let asked = 0;
+  await page.route(/\/log\?before=\d+&limit=60$/, async (route) => {
+    asked += 1;
+    if (asked === 1) await deck.server.kill();
+    await route.continue();
+  });
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await waitFor(() => asked > 1, "the second question");
+  assert.equal(await card.locator(".request-block.waiting .request-detail").count(), 1, "it is still there");
+  await deck.server.startAgain();
+  await waitForText(card.locator(".request-verdict"), "Allowed once");
+  await waitForText(card.locator(".request-by"), "in the browser");
+  assert.deepEqual(await answers(id), ["allow-once"]);
+});
+
 test("a gate of a job is approved from the inbox", async () => {
   await endAll();
   const jobId = await startJob(deck.server, "gate", { workingDirectory: await makeFolder(deck.server, { git: true }) });
