@@ -249,6 +249,14 @@ test("a session that was deleted elsewhere takes its card with it", async () => 
   await waitForText(group(page, "Another one").locator(".request-verdict"), "Denied");
 });
 
+test("an answer to a session that was deleted says so in words for people", async () => {
+  deck.expectConsoleErrors(/404/);
+  const { page, card } = await asking();
+  await page.route(/\/permission\//, (route) => route.fulfill({ status: 404, json: { error: "SessionNotFound", message: "Session not found; GET /api/copilot/session lists all sessions." } }));
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await waitForText(card.locator(".request-problem"), "This session was deleted.");
+});
+
 test("a server that was restarted in between keeps the card and what was written in it", async () => {
   const { id, page, card } = await asking();
   await card.locator(".request-feedback").fill("Not on a Friday.");

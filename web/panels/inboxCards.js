@@ -3,6 +3,7 @@
 import { ask, askHtml, sessionPath } from "../lib/api.js";
 import { make } from "../lib/dom.js";
 import { gatePromptPath, jobPath } from "../lib/jobs.js";
+import { answerRequest } from "../session/answers.js";
 import { PermissionBlock, QuestionBlock } from "../session/requests.js";
 import { WaitingCards } from "../jobTracking/waitingCards.js";
 
@@ -96,7 +97,7 @@ export class SessionCards {
   }
 
   #add({ seq, time, response }) {
-    const actions = { folder: this.#folder, answer: (requestId, { path, json }) => ask(sessionPath(this.#sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }) };
+    const actions = { folder: this.#folder, answer: (requestId, answer) => answerRequest(this.#sessionId, requestId, answer) };
     const card = new BLOCKS[response.callback](response, actions, new Date(time));
     this.#cards.set(response.requestId, card);
     this.element.append(card.divElement);
