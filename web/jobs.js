@@ -3,6 +3,7 @@
 import { pageFrame } from "./panels/pageFrame.js";
 import { folderInAddress } from "./lib/address.js";
 import { byId } from "./lib/dom.js";
+import { exactNodes, exactString } from "./lib/exactText.js";
 import { shortPath } from "./lib/format.js";
 import { setSubject } from "./lib/pageTitle.js";
 import { useWidthBar } from "./lib/widthBar.js";
@@ -15,8 +16,8 @@ import { useStopButton } from "./jobs/stopButton.js";
 const folder = folderInAddress();
 
 function open() {
-  byId("page-folder").textContent = shortPath(folder, 64);
-  byId("page-folder").title = folder;
+  byId("page-folder").replaceChildren(...exactNodes(shortPath(folder, 64), { oneLine: true }));
+  byId("page-folder").title = exactString(folder);
   setSubject("Jobs");
   const matrix = new Matrix(folder);
   const models = new Models();

@@ -179,6 +179,7 @@ impl From<PromptError> for ApiError {
             PromptError::NotOver(_) => (StatusCode::CONFLICT, "PromptNotOver"),
             PromptError::Succeeded(_) => (StatusCode::CONFLICT, "PromptSucceeded"),
             PromptError::NotQueued(_) => (StatusCode::CONFLICT, "PromptNotQueued"),
+            PromptError::PromptChanged(_) => (StatusCode::CONFLICT, "PromptChanged"),
             PromptError::QueueChanged => (StatusCode::CONFLICT, "QueueChanged"),
             PromptError::Empty => (StatusCode::BAD_REQUEST, "EmptyPrompt"),
             PromptError::TooLarge { .. } => (StatusCode::PAYLOAD_TOO_LARGE, "PromptTooLarge"),

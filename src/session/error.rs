@@ -64,6 +64,9 @@ pub enum PromptError {
     /// It does not wait any more, so it can be neither changed nor cancelled.
     #[error("{0} is no longer queued; only prompts whose turn has not begun can be changed or cancelled")]
     NotQueued(PromptId),
+    /// Its text is not the one that the change was made from.
+    #[error("the text of {0} has changed; read queuedPrompts of the session again and send its text as \"before\"")]
+    PromptChanged(PromptId),
     /// The order names other prompts than those that wait.
     #[error("the queue has changed; read queuedPrompts of the session again and name each of them once")]
     QueueChanged,

@@ -1,8 +1,10 @@
 // What a person approves is what would run: no character hides, reorders others or pushes them out of sight.
 
 import assert from "node:assert/strict";
+import { mkdirSync } from "node:fs";
+import path from "node:path";
 import { test } from "node:test";
-import { LogStub, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { LogStub, folderKnown, openSession, shown, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -201,6 +203,73 @@ test("the inbox, the tab's title, the header and a notification are marked", asy
   await waitForText(page.locator(".inbox-title"), "NaU+202Eme");
   await waitForText(page.locator(".inbox-age"), "3 h ago");
   assert.ok((await page.locator(".inbox-request").boundingBox()).height < 100);
+});
+
+/** A session in a folder whose name deceives, and that folder. */
+async function inEvilFolder(name) {
+  const folder = path.join(deck.server.folder, name);
+  mkdirSync(folder, { recursive: true });
+  return { folder, id: await deck.server.session({ workingDirectory: folder }) };
+}
+
+const checkNothingIsRaw = async (page) => assert.ok(!/[\u202A-\u202E\u200B]/.test(await page.locator("body").textContent()), "not one of them is anywhere on the page");
+
+test("a session's folder and its notices are marked", async () => {
+  const { id } = await inEvilFolder("a\u202Egnp\u200B");
+  const page = await openSession(deck, id);
+  await waitForText(page.locator(".session-empty code"), /\/aU\+202EgnpU\+200B$/);
+  await waitForText(page.locator(".fact-folder .path-short"), "aU+202EgnpU+200B");
+  assert.match(await page.locator(".fact-folder").getAttribute("title"), /^Copy .*\/a\[U\+202E\]gnp\[U\+200B\]$/);
+  await page.locator("#details-button").click();
+  await waitForText(page.locator(".copyable code", { hasText: "gnp" }), /\/aU\+202EgnpU\+200B$/);
+  await checkNothingIsRaw(page);
+  await deck.server.turn(id, "hello");
+  const context = await deck.openContext();
+  await LogStub.use({ deck, context, id, responses: [{ callback: "onNotice", kind: "warning", message: "The agent runs without them: x\u202Ey." }] });
+  const noticed = await context.newPage();
+  await noticed.goto(`${deck.server.url}/?session=${id}`);
+  await waitForText(noticed.locator('.session-notice[data-kind="warning"] .session-notice-text'), "The agent runs without them: xU+202Ey.");
+  await checkNothingIsRaw(noticed);
+});
+
+test("folders and MCP servers are marked where they are chosen, and are sent as they are", async () => {
+  deck.expectConsoleErrors(/400/);
+  const { folder, id } = await inEvilFolder("b\u202Egnp\u200B");
+  const server = "rtl\u202Egnp";
+  const context = await deck.openContext();
+  const option = { name: "mcpServers", kind: "mcp-servers", label: "MCP servers", hint: "Tools.", choices: [{ value: server, label: server }] };
+  await context.route(/\/api\/runtimes$/, async (route) => {
+    const { runtimes, ...more } = await (await route.fetch()).json();
+    await route.fulfill({ json: { ...more, runtimes: runtimes.map((runtime) => ({ ...runtime, options: [option] })) } });
+  });
+  const asked = [];
+  await context.route(/\/api\/copilot\/session$/, async (route) => {
+    if (route.request().method() !== "POST") return route.fallback();
+    asked.push(route.request().postDataJSON());
+    return route.fulfill({ status: 400, json: { error: "Refused", message: "Refused." } });
+  });
+  const page = await context.newPage();
+  await page.goto(deck.server.url);
+  await folderKnown(page);
+  const row = page.locator(`.session-row[data-session="${id}"] .session-folder`);
+  await waitForText(row.locator(".path-end"), "bU+202EgnpU+200B");
+  assert.match(await row.getAttribute("title"), /\/b\[U\+202E\]gnp\[U\+200B\]$/);
+  await waitFor(() => page.locator("#start-button").isEnabled(), "the start button");
+  await page.locator("#more-options-button").click();
+  const box = page.locator('[data-option="mcpServers"]').getByRole("checkbox", { name: "rtl[U+202E]gnp" });
+  await waitForText(page.locator('[data-option="mcpServers"] .server-list label'), "rtlU+202Egnp");
+  await box.uncheck();
+  await page.locator("#working-dir").fill(deck.server.folder);
+  await page.locator("#browse-button").click();
+  const picker = page.locator(".picker-dialog");
+  await picker.locator(".picker-folder", { hasText: "bU+202EgnpU+200B" }).click();
+  await waitForText(picker.locator(".picker-exact"), /\/bU\+202EgnpU\+200B$/);
+  await checkNothingIsRaw(page);
+  await picker.getByRole("button", { name: "Use this folder" }).click();
+  assert.equal(await page.locator("#working-dir").inputValue(), folder);
+  await page.locator("#start-button").click();
+  await waitFor(() => asked.length === 1, "what is sent");
+  assert.deepEqual([asked[0].workingDirectory, asked[0].options], [folder, { mcpServers: { [server]: null } }]);
 });
 
 test("the line of a tool call is marked", async () => {

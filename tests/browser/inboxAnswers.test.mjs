@@ -249,6 +249,14 @@ test("a session that was deleted elsewhere takes its card with it", async () => 
   await waitForText(group(page, "Another one").locator(".request-verdict"), "Denied");
 });
 
+test("an answer to a session that was deleted says so in words for people", async () => {
+  deck.expectConsoleErrors(/404/);
+  const { page, card } = await asking();
+  await page.route(/\/permission\//, (route) => route.fulfill({ status: 404, json: { error: "SessionNotFound", message: "Session not found; GET /api/copilot/session lists all sessions." } }));
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await waitForText(card.locator(".request-problem"), "This session was deleted.");
+});
+
 test("a server that was restarted in between keeps the card and what was written in it", async () => {
   const { id, page, card } = await asking();
   await card.locator(".request-feedback").fill("Not on a Friday.");
@@ -262,6 +270,24 @@ test("a server that was restarted in between keeps the card and what was written
   await card.getByRole("button", { name: "Deny" }).click();
   await waitForText(card.locator(".request-verdict"), "Denied");
   assert.deepEqual(await answers(id), ["deny"]);
+});
+
+test("a card whose answer is in the log stays until the log can be read, when the server dies right after it", async () => {
+  const { id, page, card } = await asking();
+  deck.expectConsoleErrors(/Failed to load resource|ERR_|503|network/i);
+  let asked = 0;
+  await page.route(/\/log\?before=\d+&limit=60$/, async (route) => {
+    asked += 1;
+    if (asked === 1) await deck.server.kill();
+    await route.continue();
+  });
+  await card.getByRole("button", { name: "Allow once" }).click();
+  await waitFor(() => asked > 1, "the second question");
+  assert.equal(await card.locator(".request-block.waiting .request-detail").count(), 1, "it is still there");
+  await deck.server.startAgain();
+  await waitForText(card.locator(".request-verdict"), "Allowed once");
+  await waitForText(card.locator(".request-by"), "in the browser");
+  assert.deepEqual(await answers(id), ["allow-once"]);
 });
 
 test("a gate of a job is approved from the inbox", async () => {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { blocks, openSession, reconnect, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
+import { blocks, checkAccessibility, openSession, reconnect, send, shown, turn, useDeck, waitFor, waitForText } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -181,6 +181,52 @@ test("a session that is deleted elsewhere says so, and one that never was too", 
   await waitForText(other.locator("#finished-ui"), /session-999 not found/);
   await other.locator("#finished-ui a").click();
   await other.locator("#setup-ui").waitFor();
+});
+
+/** A session that asks for a permission and can be answered. */
+async function asking() {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await send(page, "permission");
+  await page.locator(".request-block.waiting .request-choice:not([aria-disabled])").first().waitFor();
+  return { id, page, card: page.locator("#session-part .request-block") };
+}
+
+test("a request of a session that is deleted elsewhere stays to be read, and takes no answer", async () => {
+  deck.expectConsoleErrors(/404/);
+  const { id, page, card } = await asking();
+  await waitForText(page.locator(".session-response-awaiting"), "Waiting for you");
+  await card.locator(".request-feedback").fill("Use printf.");
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  await waitForText(page.locator("#closed-part p"), /This session was deleted/);
+  assert.equal(await card.locator("button:enabled, input:enabled, select:enabled").count(), 0);
+  assert.equal(await card.locator(".request-feedback").inputValue(), "Use printf.");
+  await waitForText(card.locator(".request-detail"), "echo 'a demo: nothing is run'");
+  assert.ok(await page.locator(".session-response-awaiting").isHidden());
+  await waitForText(page.locator("#session-state .state-word"), "Closed");
+  assert.equal(await page.locator(".request-block.waiting, .request-keys").count(), 0);
+  await page.keyboard.press("Alt+a");
+  assert.ok(await card.evaluate((element) => !element.contains(document.activeElement)), "there is nothing to go to");
+  await checkAccessibility(page, "a deleted session with a request");
+});
+
+test("an answer under way when the session is deleted ends the card, whichever the page learns first", async () => {
+  for (const order of ["refused first", "deleted first"]) {
+    deck.expectConsoleErrors(/404/);
+    const { id, page, card } = await asking();
+    await page.route(/\/permission\//, async (route) => {
+      await deck.server.api("DELETE", `copilot/session/${id}`);
+      if (order === "deleted first") await page.locator("#closed-part:not([hidden])").waitFor();
+      await route.continue();
+    });
+    const refused = page.waitForResponse(/\/permission\//);
+    await card.getByRole("button", { name: "Allow once" }).click();
+    assert.equal((await refused).status(), 404);
+    await waitForText(page.locator("#closed-part p"), /This session was deleted/);
+    await waitFor(async () => (await card.locator("button:enabled, input:enabled, select:enabled").count()) === 0, "the end of the card");
+    assert.match(await card.locator(".request-problem").textContent(), /^(This session was deleted\.)?$/, order);
+    await page.close();
+  }
 });
 
 test("the unsent text of a session that is deleted elsewhere can be copied, written on and used for a new session", async () => {

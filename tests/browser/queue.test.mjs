@@ -73,6 +73,35 @@ test("another tab sees the same queue, and the slower one is told", async () => 
   assert.ok(await page.locator("#request-problem").isHidden());
 });
 
+test("who edits a prompt that was changed in another tab meanwhile sees both texts, and decides", async () => {
+  deck.expectConsoleErrors(/409/);
+  const { id, page } = await withQueue("hello one");
+  const other = await openSession(deck, id);
+  for (const tab of [page, other]) {
+    await tab.getByRole("button", { name: "Edit “hello one”" }).click();
+    await tab.locator("dialog textarea").waitFor();
+  }
+  const [mine, theirs] = [page.locator("dialog"), other.locator("dialog")];
+  await mine.locator("textarea").fill("hello, \u202Efirst");
+  await mine.getByRole("button", { name: "Save" }).click();
+  await mine.waitFor({ state: "detached" });
+  await theirs.locator("textarea").fill("hello, second");
+  await theirs.getByRole("button", { name: "Save" }).click();
+  await waitForText(theirs.locator(".field-problem"), /This prompt was changed elsewhere meanwhile/);
+  await waitForText(theirs.locator(".prompt-now"), "hello, U+202Efirst");
+  assert.equal(await theirs.locator("textarea").inputValue(), "hello, second");
+  const stored = async () => (await deck.server.call("GET", `copilot/session/${id}`)).queuedPrompts.map(({ text }) => text);
+  assert.deepEqual(await stored(), ["hello, \u202Efirst"], "nothing was replaced");
+  await checkAccessibility(other, "two texts of a prompt");
+  // Once more, before this tab has decided.
+  await deck.server.call("PATCH", `copilot/session/${id}/prompt/prompt-2`, { text: "hello, third" });
+  await theirs.getByRole("button", { name: "Save" }).click();
+  await waitForText(theirs.locator(".prompt-now"), "hello, third");
+  await theirs.getByRole("button", { name: "Save" }).click();
+  await theirs.waitFor({ state: "detached" });
+  assert.deepEqual(await stored(), ["hello, second"]);
+});
+
 test("a prompt whose turn has begun meanwhile stays, and the page says why", async () => {
   deck.expectConsoleErrors(/409/);
   const { id, page } = await withQueue("permission");

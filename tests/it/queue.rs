@@ -9,6 +9,11 @@ async fn change(session: &TestSession, prompt: &str, text: &str) -> Reply {
     session.http.patch_json(&session.path(&format!("/prompt/{prompt}")), &json!({ "text": text })).await
 }
 
+async fn change_from(session: &TestSession, prompt: &str, before: &str, text: &str) -> Reply {
+    let body = json!({ "text": text, "before": before });
+    session.http.patch_json(&session.path(&format!("/prompt/{prompt}")), &body).await
+}
+
 async fn cancel(session: &TestSession, prompt: &str) -> Reply {
     session.http.delete(&session.path(&format!("/prompt/{prompt}"))).await
 }
@@ -108,6 +113,30 @@ async fn a_repeated_change_is_harmless_and_a_late_one_is_refused() {
     session.post("/stop", json!({})).await;
     assert_eq!(change(&session, "prompt-2", "closed").await.error(409), "PromptNotQueued");
     assert_eq!(cancel(&session, "prompt-2").await.status, 204, "it was dropped with the session");
+}
+
+#[tokio::test]
+async fn a_change_of_a_text_that_was_changed_meanwhile_is_refused() {
+    let server = Server::start().await;
+    let (session, _) = with_queue(&server).await;
+    assert_eq!(change_from(&session, "prompt-2", "hello", "first").await.status, 200);
+    let late = change_from(&session, "prompt-2", "hello", "second").await;
+    assert!(late.json()["message"].as_str().expect("a message").contains("prompt-2 has changed"));
+    assert_eq!(late.error(409), "PromptChanged");
+    let queued = session.get("").await.json()["queuedPrompts"][0]["text"].clone();
+    assert_eq!(queued, "first");
+    assert_eq!(change_from(&session, "prompt-2", "hello", "first").await.status, 200, "a repeated change is harmless");
+    assert_eq!(change_from(&session, "prompt-2", "first", "second").await.status, 200);
+    assert_eq!(
+        change(&session, "prompt-2", "third").await.status,
+        200,
+        "who does not say what they read replaces any text"
+    );
+    let changed: Vec<Value> =
+        callbacks(&session.log().await, "onPromptChanged").iter().map(|change| change["text"].clone()).collect();
+    assert_eq!(changed, ["first", "second", "third"]);
+    let empty = session.http.patch_json(&session.path("/prompt/prompt-2"), &json!({ "before": "third" })).await;
+    assert_eq!(empty.error(400), "InvalidBody");
 }
 
 #[tokio::test]

@@ -1,20 +1,36 @@
 // Dialogs with a prompt in them: a form whose save may fail, and then stays open and says why.
 
 import { make, setText } from "../lib/dom.js";
+import { exactElement } from "../lib/exactText.js";
 
 let made = 0;
 
-/** Edits the text of a queued prompt; `save(text)` rejects with what went wrong. Resolves when the dialog is closed. */
+/**
+ * Edits the text of a queued prompt. `save(text, before)` replaces the text that the person has seen; it rejects with what
+ * went wrong, and with `now` if there is another text by now. Resolves when the dialog is closed.
+ */
 export function editPrompt({ text, canBeEmpty, save }) {
   const area = make("textarea", { rows: "10", spellcheck: "true" });
   area.value = text;
+  let before = text;
+  const now = make("div", { class: "prompt-now", tabindex: "0", role: "group", "aria-label": "The prompt as it is now", hidden: true });
   return promptDialog({
     title: "Edit the queued prompt",
-    content: [make("label", {}, "Prompt", area)],
+    content: [make("label", {}, "Prompt", area), now],
     action: "Save",
     save: async () => {
       if (!canBeEmpty && !area.value.trim()) throw new Error("The prompt is empty. To drop it, cancel it in the queue.");
-      if (area.value !== text) await save(area.value);
+      if (area.value === before) return;
+      try {
+        await save(area.value, before);
+      } catch (problem) {
+        if (problem.now === undefined) throw problem;
+        // Both texts are in view. Whoever saves now has seen the other one.
+        before = problem.now;
+        now.replaceChildren(exactElement("pre", {}, problem.now));
+        now.hidden = false;
+        throw new Error("This prompt was changed elsewhere meanwhile: its text is below yours. Save replaces it with yours; Cancel keeps it.");
+      }
     },
     first: area,
   });

@@ -73,11 +73,14 @@ export class QueueList {
     await editPrompt({
       text,
       canBeEmpty: attachments?.length > 0,
-      save: async (changed) => {
+      save: async (changed, before) => {
         try {
-          this.#view.update(await ask(this.#path(promptId), { method: "PATCH", json: { text: changed } }));
+          this.#view.update(await ask(this.#path(promptId), { method: "PATCH", json: { text: changed, before } }));
         } catch (problem) {
           if (problem.status === 409 || problem.status === 404) await this.#reload();
+          const now = this.#queue.find((prompt) => prompt.promptId === promptId)?.text;
+          // Without the new text there is nothing to decide yet.
+          if (problem.code === "PromptChanged" && now !== undefined && now !== before) problem.now = now;
           throw problem;
         }
       },

@@ -3,6 +3,7 @@
 import { ask, askHtml, sessionPath } from "../lib/api.js";
 import { make } from "../lib/dom.js";
 import { gatePromptPath, jobPath } from "../lib/jobs.js";
+import { answerRequest } from "../session/answers.js";
 import { PermissionBlock, QuestionBlock } from "../session/requests.js";
 import { WaitingCards } from "../jobTracking/waitingCards.js";
 
@@ -10,6 +11,9 @@ import { WaitingCards } from "../jobTracking/waitingCards.js";
 const ANSWER_WINDOW = 60;
 /** The stream may tell of a request before its event is in the log. */
 const ASK_AGAIN_AFTER = 500;
+/** How an answered request ended is asked for so much later when the log could not be read, and then half as often each time. */
+const SETTLE_AGAIN_AFTER = 1000;
+const SETTLE_AGAIN_AT_MOST = 60_000;
 const BLOCKS = { onPermissionRequested: PermissionBlock, onQuestionAsked: QuestionBlock };
 const ANSWERS = ["onPermissionAnswered", "onQuestionAnswered"];
 
@@ -23,6 +27,9 @@ export class SessionCards {
   #unknown = new Set();
   #folder;
   #isLoading = false;
+  #isSettling = false;
+  #settleAgain = null;
+  #settleAgainAfter = SETTLE_AGAIN_AFTER;
   #pending = [];
 
   constructor(sessionId) {
@@ -47,9 +54,7 @@ export class SessionCards {
   show(entry) {
     this.#pending = entry?.pending ?? [];
     this.#folder = entry?.workingDirectory ?? this.#folder;
-    const ids = new Set(this.#pending.map(({ requestId }) => requestId));
-    const closed = this.open.filter(({ request }) => !ids.has(request.requestId));
-    if (closed.length > 0) this.#settle(closed);
+    this.#settleClosed();
     if (this.#missing.length > 0 && !this.#isLoading) this.#load();
   }
 
@@ -92,32 +97,63 @@ export class SessionCards {
   }
 
   #add({ seq, time, response }) {
-    const actions = { folder: this.#folder, answer: (requestId, { path, json }) => ask(sessionPath(this.#sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }) };
+    const actions = { folder: this.#folder, answer: (requestId, answer) => answerRequest(this.#sessionId, requestId, answer) };
     const card = new BLOCKS[response.callback](response, actions, new Date(time));
     this.#cards.set(response.requestId, card);
     this.element.append(card.divElement);
     if (card.wantsRendering) card.renderWith(() => askHtml(sessionPath(this.#sessionId, `block/${seq}.html`)));
   }
 
+  /** Those that can be answered on the page, but that the session waits for no more. */
+  get #closed() {
+    const ids = new Set(this.#pending.map(({ requestId }) => requestId));
+    return this.open.filter(({ request }) => !ids.has(request.requestId));
+  }
+
   /** Somebody has answered, here or elsewhere: each card becomes the line that the transcript has too. */
-  async #settle(cards) {
-    let events = [];
-    try {
-      events = (await ask(sessionPath(this.#sessionId, `log?before=${Number.MAX_SAFE_INTEGER}&limit=${ANSWER_WINDOW}`))).events;
-    } catch {
-      // The session may be gone.
+  async #settleClosed() {
+    if (this.#isSettling || this.#closed.length === 0) return;
+    this.#isSettling = true;
+    clearTimeout(this.#settleAgain);
+    const cards = this.#closed;
+    const events = await this.#lastEvents();
+    this.#isSettling = false;
+    if (events === null) {
+      this.#settleLater();
+      return;
     }
-    for (const card of cards.filter(({ isOpen }) => isOpen)) {
-      const { requestId } = card.request;
-      const event = events.find(({ response }) => ANSWERS.includes(response.callback) && response.requestId === requestId);
-      if (event) card.answered(event.response, new Date(event.time), null);
-      else {
-        card.isOpen = false;
-        card.divElement.remove();
-        this.#cards.delete(requestId);
-      }
-    }
+    this.#settleAgainAfter = SETTLE_AGAIN_AFTER;
+    // A server that was restarted may mention a request a moment later than its session.
+    for (const card of this.#closed) if (cards.includes(card)) this.#settle(card, events);
     this.onChange();
+    // What was answered meanwhile may not be among these events.
+    this.#settleClosed();
+  }
+
+  /** The end of the log: nothing if the session is gone, null if that cannot be known now. */
+  async #lastEvents() {
+    try {
+      return (await ask(sessionPath(this.#sessionId, `log?before=${Number.MAX_SAFE_INTEGER}&limit=${ANSWER_WINDOW}`))).events;
+    } catch (problem) {
+      return problem.status === 404 ? [] : null;
+    }
+  }
+
+  /** The next news asks again too. Nobody sees the cards of an inbox that was closed. */
+  #settleLater() {
+    this.#settleAgain = setTimeout(() => this.element.isConnected && this.#settleClosed(), this.#settleAgainAfter);
+    this.#settleAgainAfter = Math.min(this.#settleAgainAfter * 2, SETTLE_AGAIN_AT_MOST);
+  }
+
+  #settle(card, events) {
+    const { requestId } = card.request;
+    const event = events.find(({ response }) => ANSWERS.includes(response.callback) && response.requestId === requestId);
+    if (event) card.answered(event.response, new Date(event.time), null);
+    else {
+      card.isOpen = false;
+      card.divElement.remove();
+      this.#cards.delete(requestId);
+    }
   }
 }
 

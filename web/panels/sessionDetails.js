@@ -5,7 +5,7 @@ import { ask, downloadAddress, sessionPath } from "../lib/api.js";
 import { copyFromButton } from "../lib/clipboard.js";
 import { chooseFromOpenList } from "../lib/closedList.js";
 import { byId, make } from "../lib/dom.js";
-import { exactString } from "../lib/exactText.js";
+import { exactElement, exactString } from "../lib/exactText.js";
 import { exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { modesOf } from "../lib/permissionModes.js";
@@ -143,7 +143,7 @@ class Details {
       ["Context", details.context?.tokenLimit ? contextMeter(details.context) : "not reported yet"],
       ["Usage", this.#usage(usage)],
       ["Budget", budgetText(details)],
-      ["Warning", details.warnings?.join(" ")],
+      ["Warning", details.warnings?.length > 0 && exactElement("span", {}, details.warnings.join(" "))],
       ["Rules", rulesText(details.permissionRules)],
       ["Always allowed in this folder", this.#folderRules.element],
       ["Queued", details.queuedPrompts?.length > 0 ? String(details.queuedPrompts.length) : null],
@@ -199,9 +199,9 @@ function budgetText({ budget, usage }) {
 }
 
 function copyable(text) {
-  const copy = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `Copy ${text}`, title: "Copy" }, icon("copy"));
+  const copy = make("button", { type: "button", class: "quiet-button icon-button", "aria-label": exactString(`Copy ${text}`), title: "Copy" }, icon("copy"));
   copy.addEventListener("click", () => copyFromButton(copy, text));
-  return make("span", { class: "copyable" }, make("code", { text }), copy);
+  return make("span", { class: "copyable" }, exactElement("code", {}, text, { oneLine: true }), copy);
 }
 
 function rulesText(rules) {

@@ -1,6 +1,7 @@
 // A session in which nothing has been said yet.
 
 import { byId, make } from "../lib/dom.js";
+import { exactElement } from "../lib/exactText.js";
 
 /** Prompts to try with the demo agent. */
 const DEMO_PROMPTS = ["help", "markdown", "reason", "tool", "edit", "permission", "question"];
@@ -9,7 +10,7 @@ export class EmptySession {
   #element;
 
   constructor({ demo, workingDirectory }) {
-    const place = workingDirectory ? make("span", {}, " in ", make("code", { text: workingDirectory })) : "";
+    const place = workingDirectory ? make("span", {}, " in ", exactElement("code", {}, workingDirectory, { oneLine: true })) : "";
     this.#element = make("div", { class: "session-empty" }, make("h2", { text: "No messages yet" }), make("p", {}, "Tell the agent what to do", place, "."));
     if (demo) {
       const buttons = DEMO_PROMPTS.map((text) => make("button", { type: "button", class: "demo-prompt", text, on: { click: () => fillIn(text) } }));

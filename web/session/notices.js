@@ -2,6 +2,7 @@
 
 import { detailsOf } from "../lib/banners.js";
 import { make } from "../lib/dom.js";
+import { exactElement } from "../lib/exactText.js";
 import { icon } from "../lib/icons.js";
 import { count, exactTime, plural } from "../lib/format.js";
 
@@ -14,7 +15,7 @@ export function noticeLine({ kind, message, detail }, time, button = null) {
     "div",
     { class: `session-notice notice-${tone}`, data: { kind }, title: time ? exactTime(time) : null },
     icon("info"),
-    make("div", { class: "session-line-body" }, make("span", { class: "session-notice-text", text: message }), " ", button, detailsOf(detail)),
+    make("div", { class: "session-line-body" }, exactElement("span", { class: "session-notice-text" }, message), " ", button, detailsOf(detail)),
   );
 }
 

@@ -29,6 +29,7 @@ export class SessionEnding {
 
   /** Shows the request part, or that the session is closed. */
   show() {
+    if (this.#isDeleted) return;
     const { state, closedAt } = this.#view.details;
     if (state !== "closed") {
       this.#showParts(true);
@@ -50,6 +51,10 @@ export class SessionEnding {
     const box = byId("request-textarea");
     const wasWriting = document.activeElement === box;
     const unsent = this.#unsentText();
+    for (const card of this.#view.renderer.openRequests) closeCard(card);
+    // Its last state was that of an agent which no longer runs, and nothing can be told to the server any more.
+    this.#view.renderer.setWorking(false);
+    this.#view.update({ state: "closed", stateDetail: null, unread: false });
     this.#ended(["This session was deleted. Only what you see here is left.", notSent(files)]);
     if (!unsent) return;
     byId("closed-part").append(unsent.element);
@@ -124,6 +129,17 @@ export class SessionEnding {
       this.show();
     }
   }
+}
+
+/** A request that nobody can answer any more stays, to be read. */
+function closeCard(card) {
+  const hadFocus = card.divElement.contains(document.activeElement);
+  card.isOpen = false;
+  card.keyHint.remove();
+  card.divElement.removeAttribute("aria-describedby");
+  card.divElement.classList.replace("waiting", "ended");
+  for (const control of card.divElement.querySelectorAll("button, input, select, textarea")) control.disabled = true;
+  if (hadFocus) card.divElement.focus({ preventScroll: true });
 }
 
 /** Unlike the text, files cannot be taken along to a new session. */

@@ -2,7 +2,7 @@
 
 import { jobAddress } from "../lib/address.js";
 import { byId, make } from "../lib/dom.js";
-import { exactNodes, exactString } from "../lib/exactText.js";
+import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
 import { baseName, count, shortPath } from "../lib/format.js";
 import { showState } from "../lib/states.js";
 
@@ -38,7 +38,7 @@ export class SessionHeader {
     this.#shown = now;
     title.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
     title.setAttribute("aria-label", `${exactString(name)}: rename`);
-    const parts = [make("span", { class: "fact fact-model", text: model, title: `Model ${model}` })];
+    const parts = [exactElement("span", { class: "fact fact-model", title: exactString(`Model ${model}`) }, model, { oneLine: true })];
     if (job) parts.unshift(jobLink(job));
     if (workingDirectory) parts.push(folderButton(workingDirectory));
     if (context?.tokenLimit) parts.push(contextMeter(context));
@@ -68,8 +68,9 @@ function jobLink(job) {
 
 function folderButton(path) {
   // Its name comes from what it shows, whichever of the two that is.
-  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: `Copy ${path}` });
-  button.append(make("span", { class: "path", text: shortPath(path, 36) }), make("span", { class: "path-short", text: baseName(path) }), make("span", { class: "visually-hidden", text: "(copy the path)" }));
+  const button = make("button", { type: "button", class: "quiet-button fact fact-folder", title: exactString(`Copy ${path}`) });
+  const shown = (name, text) => exactElement("span", { class: name }, text, { oneLine: true });
+  button.append(shown("path", shortPath(path, 36)), shown("path-short", baseName(path)), make("span", { class: "visually-hidden", text: "(copy the path)" }));
   button.addEventListener("click", async () => {
     const { copyFromButton } = await import("../lib/clipboard.js");
     await copyFromButton(button, path);

@@ -3,6 +3,7 @@
 import { goTo, sessionAddress } from "../lib/address.js";
 import { ask, Problem, sessionPath } from "../lib/api.js";
 import { announce } from "../lib/announcer.js";
+import { answerRequest } from "./answers.js";
 import { Composer } from "../composer/composer.js";
 import { byId } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
@@ -281,7 +282,14 @@ export class SessionView extends EventTarget {
       get folder() {
         return view.details?.workingDirectory;
       },
-      answer: (requestId, { path, json }) => ask(sessionPath(view.sessionId, `${path}/${encodeURIComponent(requestId)}`), { json }),
+      answer: async (requestId, answer) => {
+        try {
+          return await answerRequest(view.sessionId, requestId, answer);
+        } catch (problem) {
+          if (problem.code === "SessionNotFound" && !view.hasLeft) view.#deleted();
+          throw problem;
+        }
+      },
       askAgain: (promptId) => view.composer.askAgain(promptId),
       releaseQueue: () => view.retry(),
       edit: (text) => view.editPrompt(text),
@@ -399,14 +407,17 @@ export class SessionView extends EventTarget {
   /** Applies changes from the inbox stream, made on other pages. */
   #hear({ sessionId, title, state, detail, unread = false, failed = false }) {
     if (sessionId !== this.sessionId || !this.details) return;
-    if (state === null) {
-      this.stopPolling();
-      this.#ending.then((ending) => ending.deleted());
-    } else {
+    if (state === null) this.#deleted();
+    else {
       const reopened = this.details.state === "closed" && state !== "closed";
       this.update({ title, state, stateDetail: detail ?? null, unread, failed });
       if (reopened) this.resume().catch(() => this.#polled("reopened"));
     }
+  }
+
+  #deleted() {
+    this.stopPolling();
+    this.#ending.then((ending) => ending.deleted());
   }
 
   async #polled(reason) {
@@ -418,7 +429,7 @@ export class SessionView extends EventTarget {
       else this.resume();
     } catch (problem) {
       if (this.hasLeft) return;
-      if (problem.status === 404) this.#ending.then((ending) => ending.deleted());
+      if (problem.status === 404) this.#deleted();
       else this.banners.showConnection({ problem, retryAt: Date.now() }, () => this.#polled(reason));
     }
   }

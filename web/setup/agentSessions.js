@@ -3,6 +3,7 @@
 import { ask } from "../lib/api.js";
 import { goTo, sessionAddress } from "../lib/address.js";
 import { byId, make, prose } from "../lib/dom.js";
+import { exactElement, exactString } from "../lib/exactText.js";
 import { relativeTime } from "../lib/relativeTime.js";
 import { pathCell } from "./pathCell.js";
 
@@ -42,12 +43,12 @@ export class AgentSessions {
     const time = updatedAt ?? createdAt;
     const action = adoptedAs
       ? make("a", { href: sessionAddress(adoptedAs), data: { local: "" }, text: `Open ${adoptedAs}` })
-      : make("button", { type: "button", text: "Continue here", "aria-label": `Continue ${name} here` });
+      : make("button", { type: "button", text: "Continue here", "aria-label": exactString(`Continue ${name} here`) });
     const row = make(
       "li",
       { class: "session-row agent-session-row", data: { agentSession: agentSessionId } },
       make("span", { class: "session-model", text: runtime }),
-      make("span", { class: "session-link", text: name, title: agentSessionId }),
+      exactElement("span", { class: "session-link", title: exactString(agentSessionId) }, name, { oneLine: true }),
       pathCell(workingDirectory),
       time ? relativeTime(time, { className: "session-time" }) : make("span"),
       make("span", { class: "agent-session-action" }, action),

@@ -2,6 +2,7 @@
 
 import { ask } from "../lib/api.js";
 import { make } from "../lib/dom.js";
+import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
 import { baseName, shortPath } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 
@@ -13,6 +14,8 @@ export function openFolderPicker(start) {
 class FolderPicker {
   #dialog;
   #path;
+  /** The path again, where a text field cannot show what it consists of. */
+  #exact = make("p", { class: "field-hint picker-exact", hidden: true });
   #list;
   #recent;
   #problem;
@@ -38,6 +41,7 @@ class FolderPicker {
 
   #build() {
     this.#path = make("input", { type: "text", class: "picker-path", "aria-label": "Folder", spellcheck: "false", autocomplete: "off" });
+    this.#path.addEventListener("input", () => this.#showExact());
     this.#up = make("button", { type: "button", class: "icon-button", "aria-label": "Parent folder", title: "Parent folder (Backspace)", on: { click: () => this.#goUp() } }, icon("up"));
     this.#problem = make("p", { class: "field-problem", role: "alert", hidden: true });
     this.#list = make("ul", { class: "picker-list", "aria-label": "Folders" });
@@ -51,6 +55,7 @@ class FolderPicker {
       make("h2", { id: "picker-title", text: "Choose a folder" }),
       this.#recent,
       make("div", { class: "picker-bar" }, this.#up, this.#path),
+      this.#exact,
       this.#problem,
       this.#list,
       make("div", { class: "dialog-buttons" }, make("label", { class: "picker-hidden" }, this.#hidden, make("span", { text: "Hidden folders" })), cancel, use),
@@ -87,7 +92,7 @@ class FolderPicker {
       if (number !== this.#asked) return;
       // The text field may contain anything; the picker then starts at the default folder and says why.
       if (orHome && path) await this.#go("");
-      this.#problem.textContent = problem.message;
+      this.#problem.replaceChildren(...exactNodes(problem.message));
       this.#problem.hidden = false;
     }
   }
@@ -96,6 +101,7 @@ class FolderPicker {
     this.#here = path;
     this.#parent = parent;
     this.#path.value = path;
+    this.#showExact();
     this.#up.disabled = parent === null;
     this.#problem.hidden = true;
     const rows = folders.map((folder) => this.#row(folder));
@@ -107,14 +113,20 @@ class FolderPicker {
     (wanted ?? this.#list.querySelector("button") ?? this.#path).focus({ preventScroll: !wanted });
   }
 
+  #showExact() {
+    const path = this.#path.value;
+    this.#exact.hidden = exactString(path) === path;
+    this.#exact.replaceChildren(exactElement("code", {}, path, { oneLine: true }));
+  }
+
   #row({ name, path, repository }) {
-    const button = make("button", { type: "button", class: "picker-folder", data: { name }, on: { click: () => this.#go(path) } }, icon(repository ? "branch" : "folder"), make("span", { text: name }));
+    const button = make("button", { type: "button", class: "picker-folder", data: { name }, on: { click: () => this.#go(path) } }, icon(repository ? "branch" : "folder"), exactElement("span", {}, name, { oneLine: true }));
     if (repository) button.append(make("span", { class: "picker-note", text: "repository" }));
     return make("li", {}, button);
   }
 
   #showRecent(paths) {
-    const buttons = paths.slice(0, 8).map((path) => make("button", { type: "button", class: "quiet-button", title: path, text: shortPath(path, 34), on: { click: () => this.#go(path) } }));
+    const buttons = paths.slice(0, 8).map((path) => make("button", { type: "button", class: "quiet-button", title: exactString(path), on: { click: () => this.#go(path) } }, exactElement("span", {}, shortPath(path, 34), { oneLine: true })));
     this.#recent.replaceChildren(...(buttons.length > 0 ? [make("span", { class: "picker-note", text: "Recent" }), ...buttons] : []));
   }
 

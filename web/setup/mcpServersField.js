@@ -1,6 +1,7 @@
 // The MCP servers of a session: the configured ones, which can be left out, and others for this session only.
 
 import { make, setText } from "../lib/dom.js";
+import { exactElement, exactString } from "../lib/exactText.js";
 import { readServers } from "./mcpServerText.js";
 
 let fieldsMade = 0;
@@ -58,16 +59,17 @@ export class McpServersField {
   }
 
   #box(name, isChecked) {
-    const box = make("input", { type: "checkbox", "aria-label": name, on: { change: this.#onChange } });
+    const box = make("input", { type: "checkbox", "aria-label": exactString(name), on: { change: this.#onChange } });
     box.checked = isChecked;
     return box;
   }
 
   #show() {
-    const configured = [...this.#boxes].map(([name, box]) => make("li", {}, make("label", {}, box, make("span", { text: name }))));
+    const configured = [...this.#boxes].map(([name, box]) => make("li", {}, make("label", {}, box, exactElement("span", {}, name, { oneLine: true }))));
     const added = [...this.#added].map(([name, server]) => {
-      const remove = make("button", { type: "button", class: "quiet-button", text: "Remove", "aria-label": `Remove ${name}`, on: { click: () => this.#remove(name) } });
-      return make("li", { class: "server-added" }, make("b", { text: name }), make("code", { text: server.url ?? [server.command, ...(server.args ?? [])].join(" ") }), remove);
+      const remove = make("button", { type: "button", class: "quiet-button", text: "Remove", "aria-label": exactString(`Remove ${name}`), on: { click: () => this.#remove(name) } });
+      const place = server.url ?? [server.command, ...(server.args ?? [])].join(" ");
+      return make("li", { class: "server-added" }, exactElement("b", {}, name, { oneLine: true }), exactElement("code", {}, place, { oneLine: true }), remove);
     });
     this.#list.replaceChildren(...configured, ...added);
     this.#list.hidden = configured.length + added.length === 0;

@@ -1,6 +1,7 @@
 // One option of a session as a field. The server says what each option is (`options` in api/runtimes).
 
 import { make } from "../lib/dom.js";
+import { exactString } from "../lib/exactText.js";
 import { McpServersField } from "./mcpServersField.js";
 
 /**
@@ -45,7 +46,7 @@ class ChoiceField {
     const choices = option.choices ?? [];
     const isKnown = value === undefined || choices.some((choice) => choice.value === value);
     const usual = choices.find((choice) => choice.value === option.default)?.label ?? option.default;
-    const options = [make("option", { value: "", text: usual ? `Default: ${usual}` : "Default" }), ...choices.map(({ value: key, label }) => make("option", { value: key, text: label }))];
+    const options = [make("option", { value: "", text: usual ? exactString(`Default: ${usual}`) : "Default" }), ...choices.map(({ value: key, label }) => make("option", { value: key, text: exactString(label) }))];
     this.#select = make("select", { id, "aria-describedby": `${id}-hint`, on: { change: onChange } }, ...options);
     this.#select.value = isKnown ? (value ?? "") : "";
     this.element = labelled(option, id, this.#select);

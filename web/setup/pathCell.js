@@ -2,6 +2,7 @@
 // shortens it, to the width that there is.
 
 import { make } from "../lib/dom.js";
+import { exactElement, exactString } from "../lib/exactText.js";
 import { baseName } from "../lib/format.js";
 
 export function pathCell(path) {
@@ -9,6 +10,7 @@ export function pathCell(path) {
   const at = path.lastIndexOf(baseName(path));
   // The separator is not shortened away.
   const separator = Math.max(at - 1, 0);
-  const beginning = make("span", { class: "path-beginning" }, make("span", { text: path.slice(0, separator) }), make("span", { text: path.slice(separator, at) }));
-  return make("span", { class: "session-folder path", title: path }, beginning, make("span", { class: "path-end", text: path.slice(at) }));
+  const part = (name, text) => exactElement("span", { class: name }, text, { oneLine: true });
+  const beginning = make("span", { class: "path-beginning" }, part("", path.slice(0, separator)), part("", path.slice(separator, at)));
+  return make("span", { class: "session-folder path", title: exactString(path) }, beginning, part("path-end", path.slice(at)));
 }

@@ -5,7 +5,7 @@ import { goTo, jobAddress, sessionAddress } from "../lib/address.js";
 import { announce } from "../lib/announcer.js";
 import { askForText, confirmAction } from "../lib/dialog.js";
 import { byId, make } from "../lib/dom.js";
-import { exactNodes, exactString } from "../lib/exactText.js";
+import { exactElement, exactNodes, exactString } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
 import { pathCell } from "./pathCell.js";
@@ -171,7 +171,7 @@ export class RecentSessions {
   #row(session, time) {
     const { sessionId, title, state, model, workingDirectory, pending, job, unread, failed } = session;
     const action = (name, label, run) =>
-      make("button", { type: "button", class: "quiet-button icon-button", "aria-label": `${label} ${title || sessionId}`, title: label, data: { action: name }, on: { click: run } }, icon(name));
+      make("button", { type: "button", class: "quiet-button icon-button", "aria-label": exactString(`${label} ${title || sessionId}`), title: label, data: { action: name }, on: { click: run } }, icon(name));
     const actions = [action("edit", "Rename", () => this.#rename(session))];
     if (state === "closed") actions.unshift(action("reopen", "Reopen", () => this.#reopen(session)));
     actions.push(action("trash", "Delete", () => this.#delete(session)));
@@ -185,7 +185,7 @@ export class RecentSessions {
         make("a", { class: "session-link", href: sessionAddress(sessionId), data: { local: "" }, title: exactString(`${title || sessionId} (${sessionId})`) }, make("bdi", {}, ...exactNodes(title || sessionId, { oneLine: true })), unread ? make("span", { class: "visually-hidden", text: " (unread)" }) : null),
         job && make("a", { class: "session-job", href: jobAddress(job), title: exactString(`Task ${job.taskName} of the job ${job.jobName} (${job.jobId})`), text: `Job ${exactString(job.jobName)}` }),
       ),
-      make("span", { class: "session-model", text: model, title: model }),
+      exactElement("span", { class: "session-model", title: model && exactString(model) }, model, { oneLine: true }),
       pathCell(workingDirectory),
       time,
       make("span", { class: "session-actions" }, ...actions),

@@ -69,6 +69,8 @@ pub(in crate::http) struct Queue {
 #[serde(deny_unknown_fields)]
 pub(in crate::http) struct PromptChange {
     text: String,
+    /// The text that this one replaces. If the queued text is another one, nothing is changed.
+    before: Option<String>,
 }
 
 /// An order of the queue.
@@ -82,10 +84,10 @@ pub(in crate::http) struct QueueOrder {
 pub(in crate::http) async fn change_prompt(
     State(app): State<App>,
     PathPart((id, prompt)): PathPart<(String, String)>,
-    JsonBody(PromptChange { text }): JsonBody<PromptChange>,
+    JsonBody(PromptChange { text, before }): JsonBody<PromptChange>,
 ) -> ApiResult<Json<Queue>> {
     let session = session(&app, &id).await?;
-    session.change_queue(QueueChange::Text { prompt: prompt_id(&prompt)?, text }).await?;
+    session.change_queue(QueueChange::Text { prompt: prompt_id(&prompt)?, text, before }).await?;
     queue(&app, session.id()).await
 }
 

@@ -48,6 +48,7 @@ const PROMPT: &[Named] = &[
     (409, "BudgetSpent"),
     (409, "SteeringNotSupported"),
     (409, "PromptNotQueued"),
+    (409, "PromptChanged"),
     (409, "QueueChanged"),
 ];
 const ANSWER: &[Named] = &[

@@ -51,6 +51,8 @@ pub enum QueueChange {
         prompt: PromptId,
         /// The whole new text.
         text: String,
+        /// The text that it replaces, if the change is not to replace any other.
+        before: Option<String>,
     },
     /// It is not sent.
     Cancel {

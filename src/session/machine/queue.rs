@@ -51,10 +51,17 @@ impl Machine {
             return Err(SessionError::ShuttingDown.into());
         }
         match change {
-            QueueChange::Text { prompt, text } => {
+            QueueChange::Text { prompt, text, before } => {
                 let waiting = self.changeable(prompt)?;
                 check_text(context, &text, !waiting.attachments.is_empty())?;
-                Ok((waiting.text != text).then_some(PlannedChange::Text(prompt, text)))
+                // Also when a change is repeated, whose `before` has been replaced by the change itself.
+                if waiting.text == text {
+                    return Ok(None);
+                }
+                if before.is_some_and(|before| before != waiting.text) {
+                    return Err(PromptError::PromptChanged(prompt));
+                }
+                Ok(Some(PlannedChange::Text(prompt, text)))
             }
             QueueChange::Cancel { prompt } => {
                 self.changeable(prompt)?;

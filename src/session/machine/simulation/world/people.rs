@@ -59,9 +59,19 @@ impl World {
         };
         match self.random.below(3) {
             0 => {
-                let text = format!("changed {}", self.random.below(1_000));
-                let reply = self.change_queue(QueueChange::Text { prompt: any, text: text.clone() });
+                let number = self.random.below(1_000);
+                let text = format!("changed {number}");
+                let queued = self.store.records.prompts[&any].queued.text.clone();
+                // Some say which text they have read, and some of those are late.
+                let before = match number % 3 {
+                    0 => None,
+                    1 => Some(queued.clone()),
+                    _ => Some(format!("not {queued}")),
+                };
+                let is_late = before.as_ref().is_some_and(|before| *before != queued) && queued != text;
+                let reply = self.change_queue(QueueChange::Text { prompt: any, text: text.clone(), before });
                 if reply.is_ok() {
+                    assert!(!is_late, "{any} was changed by somebody who had read another text");
                     let changed = &self.store.records.prompts[&any];
                     assert_eq!(
                         (&changed.queued.text, &changed.state),
