@@ -32,7 +32,10 @@ const STOPPED_STATES = ["failed", "needs-login", "closed"];
 
 export class SessionView extends EventTarget {
   sessionId;
-  /** The session's details, kept up to date; "change" is dispatched when they change, "shown" after new events. */
+  /**
+   * The session's details, kept up to date; "change" is dispatched when they change, "shown" after new events, "connected" when
+   * the server can be reached again.
+   */
   details = null;
   renderer;
   composer;
@@ -233,7 +236,9 @@ export class SessionView extends EventTarget {
     };
     polling.onConnection = (lost) => {
       this.banners.showConnection(lost, () => polling.now());
-      if (!lost) this.composer.connected();
+      if (lost) return;
+      this.composer.connected();
+      this.dispatchEvent(new Event("connected"));
     };
     polling.onEnd = (reason) => this.#polled(reason);
     this.#polling = polling;
