@@ -386,6 +386,9 @@ export class Composer {
 
   /** The request was sent: it leaves the box, the draft and the files, and nothing says otherwise. */
   #settle(request) {
+    // The reply and the log may both say so, and new text may begin like the old one.
+    if (request.isSettled) return;
+    request.isSettled = true;
     this.#unanswered.forget(request);
     this.#accepted(request.written);
     attachedFiles.remove(this.#sessionId, request.attached);

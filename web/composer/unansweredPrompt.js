@@ -15,7 +15,8 @@ export class UnansweredPrompt {
   constructor(sessionId) {
     this.#sessionId = sessionId;
     const earlier = parsed(kept(PREFIX + sessionId));
-    if (!this.current && typeof earlier?.key === "string") bySession.set(sessionId, { ...earlier, attached: [], hasArrived: false });
+    const isRequest = [earlier?.key, earlier?.written, earlier?.text].every((one) => typeof one === "string") && Array.isArray(earlier.files);
+    if (!this.current && isRequest) bySession.set(sessionId, { ...earlier, attached: [], hasArrived: false });
   }
 
   /**
