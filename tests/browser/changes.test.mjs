@@ -5,7 +5,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { test } from "node:test";
-import { checkAccessibility, choose, openSession, send, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { checkAccessibility, choose, openSession, reconnect, send, shown, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -357,6 +357,34 @@ test("a second tab sees a revert and its undoing", async () => {
   await second.getByRole("button", { name: "Undo the revert of kept.txt" }).click();
   await row(first, "kept.txt").waitFor();
   assert.equal(repository.read("kept.txt"), "one\nthe other line\nthree\n");
+});
+
+test("a server that dies during a revert leaves it open whether the file was reverted, and the list says so when it is back", async () => {
+  deck.expectConsoleErrors(/ERR_|Failed to load/);
+  for (const isCarriedOut of [true, false]) {
+    const repository = new Repository(`killed-${isCarriedOut}`);
+    repository.change();
+    const page = await openPanel(repository);
+    await open(page, "kept.txt");
+    const problem = page.locator(".changes-panel > .field-problem");
+    const die = async (route) => {
+      if (isCarriedOut) await route.fetch();
+      await deck.server.kill();
+      await route.abort("connectionreset");
+    };
+    await page.route(/\/changes\/revert$/, die, { times: 1 });
+    await row(page, "kept.txt").getByRole("button", { name: "Revert file" }).click();
+    await dialog(page).getByRole("button", { name: "Revert file" }).click();
+    await waitForText(problem, "kept.txt may or may not have been reverted: The server did not respond. The list is reloaded when the connection is back.");
+    await waitForText(page.locator('[data-banner="connection"]'), /did not respond/);
+    await deck.server.startAgain();
+    await reconnect(page);
+    await problem.waitFor({ state: "hidden" });
+    await row(page, "kept.txt").waitFor({ state: isCarriedOut ? "detached" : "visible" });
+    assert.equal(await page.getByRole("button", { name: "Undo the revert of kept.txt" }).count(), isCarriedOut ? 1 : 0);
+    assert.equal(repository.read("kept.txt"), isCarriedOut ? "one\nthe second line\nthree\n" : "one\nthe other line\nthree\n");
+    await page.close();
+  }
 });
 
 test("another session in the same folder is named", async () => {

@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, painted, send, taken, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, painted, reconnect, send, shown, taken, turn, useDeck, waitFor, waitForText, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -258,24 +258,115 @@ test("a refusal of the server is said at the request, and the text stays", async
   await page.locator(".turn-end").waitFor();
 });
 
-test("a request whose answer is lost is not sent twice", async () => {
-  deck.expectConsoleErrors(/ERR_FAILED|Failed to load/);
+const LOST = /ERR_|Failed to load/;
+const UNSURE = /^Your request may not have been sent: The server did not respond\./;
+
+/** Lets the server take the next request, and its reply get lost. */
+function loseReply(page, alsoDo = () => {}) {
+  const lose = async (route) => {
+    await route.fetch();
+    await alsoDo();
+    await route.abort("connectionreset");
+  };
+  return page.route(/\/prompt$/, lose, { times: 1 });
+}
+
+/** A page that does not learn what happens in its session as long as `cut.off` is true. */
+async function openCutOff(id) {
+  const cut = { off: true };
+  const context = await deck.openContext();
+  await context.route(/\/live\//, (route) => (cut.off ? undefined : route.continue()));
+  const page = await context.newPage();
+  await page.goto(`${deck.server.url}/?session=${id}`);
+  await shown(page);
+  return { page, cut };
+}
+
+const turnIsOver = (id) => waitFor(async () => (await deck.server.log(id)).some(({ response }) => response.callback === "onIdle"), "the end of the turn");
+
+test("a request whose reply is lost leaves the box when its prompt is in the transcript, and the same text is then a new prompt", async () => {
+  deck.expectConsoleErrors(LOST);
   const id = await deck.server.session();
   const page = await openSession(deck, id);
-  let lost = false;
-  await page.route(/\/prompt$/, async (route) => {
-    if (lost) return route.continue();
-    lost = true;
-    await route.fetch();
-    return route.abort("failed");
-  });
+  await loseReply(page);
   await send(page, "hello once");
-  await waitForText(page.locator("#request-problem"), /Not sent/);
+  await taken(page);
   await page.locator(".turn-end").waitFor();
-  await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
+  await page.locator("#request-problem").waitFor({ state: "hidden" });
+  await page.reload();
+  await shown(page);
+  assert.equal(await textarea(page).inputValue(), "", "the draft is gone too");
+  assert.equal((await prompts(id)).length, 1);
+  await turn(page, "hello once");
+  assert.equal((await prompts(id)).length, 2);
+});
+
+test("so does one that the server took before it was killed", async () => {
+  deck.expectConsoleErrors(LOST);
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await loseReply(page, () => deck.server.kill());
+  await send(page, "hello before the crash");
+  await waitForText(page.locator('[data-banner="connection"]'), /did not respond/);
+  await deck.server.startAgain();
+  await reconnect(page);
+  await taken(page);
+  await page.locator("#request-problem").waitFor({ state: "hidden" });
+  await page.reload();
+  await blocks(page, "User").waitFor();
+  assert.equal(await textarea(page).inputValue(), "");
+  assert.equal((await prompts(id)).length, 1);
+});
+
+test("a request whose reply is lost is not sent twice, also after a reload that does not show its prompt", async () => {
+  deck.expectConsoleErrors(LOST);
+  const id = await deck.server.session();
+  const { page } = await openCutOff(id);
+  await page.route(/\/log\?/, (route) => route.fulfill({ json: { events: [] } }));
+  await loseReply(page);
+  await send(page, "hello twice");
+  await waitForText(page.locator("#request-problem"), UNSURE);
+  await turnIsOver(id);
+  await page.reload();
+  await shown(page);
+  await page.locator(".session-empty").waitFor();
+  assert.equal(await textarea(page).inputValue(), "hello twice");
   await textarea(page).press("Control+Enter");
   await taken(page);
   assert.equal((await prompts(id)).length, 1);
+});
+
+test("a request whose reply is lost leaves the box after a reload, however much its turn has written", async () => {
+  deck.expectConsoleErrors(LOST);
+  const id = await deck.server.session();
+  const { page, cut } = await openCutOff(id);
+  await loseReply(page);
+  await send(page, "blocks 100");
+  await waitForText(page.locator("#request-problem"), UNSURE);
+  await turnIsOver(id);
+  cut.off = false;
+  await page.reload();
+  await shown(page);
+  await taken(page);
+  assert.ok(await page.locator("#request-problem").isHidden());
+  assert.equal((await prompts(id)).length, 1);
+});
+
+test("a text that was changed after a lost reply is another prompt, and stays when the first one appears", async () => {
+  deck.expectConsoleErrors(LOST);
+  const id = await deck.server.session();
+  const { page, cut } = await openCutOff(id);
+  await loseReply(page);
+  await send(page, "hello");
+  await waitForText(page.locator("#request-problem"), UNSURE);
+  await textarea(page).fill("something else");
+  await turnIsOver(id);
+  cut.off = false;
+  await page.reload();
+  await blocks(page, "User").waitFor();
+  assert.equal(await textarea(page).inputValue(), "something else");
+  await turn(page, "hello");
+  assert.equal((await prompts(id)).length, 2);
 });
 
 test("a prompt of very many lines is brought back and edited at once", async () => {

@@ -148,3 +148,74 @@ test("a server that is gone keeps what was typed, and takes it when it is back",
   await row.getByRole("button", { name: "Save" }).click();
   await fileSays(deck.server, "sessions = 21");
 });
+
+test("what was saved although its reply was lost says so when the server is back, and what was not stays", async () => {
+  deck.expectConsoleErrors(/ERR_|Failed to load|fetch|network/i);
+  const page = await openSettings(deck, "server");
+  const saved = setting(page, "limits.sessions");
+  const unsaved = setting(page, "limits.queued_prompts");
+  let isDead = false;
+  await page.route(/\/api\/settings$/, async (route) => {
+    const { changes, dryRun } = route.request().postDataJSON() ?? {};
+    if (isDead || dryRun || !changes) return route.continue();
+    isDead = true;
+    await route.fetch();
+    await deck.server.kill();
+    return route.abort("connectionreset");
+  });
+  await saved.getByRole("textbox").fill("22");
+  await saved.getByRole("button", { name: "Save" }).click();
+  await waitForText(saved.locator(".field-problem"), /^Not saved: the server did not respond/);
+  await unsaved.getByRole("textbox").fill("55");
+  await unsaved.getByRole("button", { name: "Save" }).click();
+  await waitForText(unsaved.locator(".field-problem"), /^Not saved: the server did not respond/);
+  const config = await settingsFile(deck.server);
+  assert.match(config, /sessions = 22/);
+  await deck.server.startAgain({ config });
+  await waitForText(saved.locator(".setting-state"), "Saved");
+  assert.ok(await saved.locator(".field-problem").isHidden());
+  assert.ok(await saved.getByRole("button", { name: "Save" }).isHidden());
+  assert.equal(await saved.getByRole("textbox").inputValue(), "22");
+  await waitForText(unsaved.locator(".field-problem"), /^Not saved: the server did not respond/);
+  assert.equal(await unsaved.getByRole("textbox").inputValue(), "55");
+  await unsaved.getByRole("button", { name: "Save" }).click();
+  await fileSays(deck.server, "queued_prompts = 55");
+});
+
+test("so do rules, and an entry whose removal had no reply", async () => {
+  deck.expectConsoleErrors(/ERR_|Failed to load|fetch|network/i);
+  await deck.server.call("PATCH", "settings", { changes: { "permissions.rules": null, "capture.aliases.old": "demo" } });
+  const page = await openSettings(deck, "permissions");
+  let isCutOff = false;
+  await page.route(/\/api\/settings$/, async (route) => {
+    const { changes = {}, dryRun } = route.request().postDataJSON() ?? {};
+    const isChange = !dryRun && Object.keys(changes).length > 0;
+    if (!isChange) return isCutOff ? route.abort("failed") : route.continue();
+    // From now on the page learns nothing, until it may.
+    isCutOff = true;
+    await route.fetch();
+    return route.abort("connectionreset");
+  });
+  const reload = () => {
+    isCutOff = false;
+    return page.getByRole("button", { name: "Reload", exact: true }).click();
+  };
+  const rules = setting(page, "permissions.rules");
+  await rules.getByRole("button", { name: "Add rule" }).click();
+  await rules.locator(".rule-tool").fill("read");
+  await rules.getByRole("button", { name: "Save rules" }).click();
+  await waitForText(rules.locator(".field-problem"), /^Not saved: the server did not respond/);
+  await reload();
+  await waitForText(rules.locator(".setting-state"), "Saved");
+  assert.ok(await rules.locator(".field-problem").isHidden());
+  assert.ok(await rules.getByRole("button", { name: "Save rules" }).isHidden());
+
+  await page.evaluate(() => (location.hash = "jobs"));
+  const aliases = page.locator('.entry-table[data-table="capture.aliases"]');
+  await aliases.getByRole("button", { name: "Remove alias old" }).click();
+  await page.locator("dialog[open]").getByRole("button", { name: "Remove" }).click();
+  await waitForText(aliases.locator(":scope > .field-problem"), /^Not saved: the server did not respond/);
+  await reload();
+  await aliases.locator('.entry[data-name="old"]').waitFor({ state: "detached" });
+  await aliases.locator(":scope > .field-problem").waitFor({ state: "hidden" });
+});

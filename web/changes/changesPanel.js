@@ -9,6 +9,7 @@ import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
 import { exactTime, plural } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { inbox } from "../lib/inboxStream.js";
 import { relativeTime } from "../lib/relativeTime.js";
 import { SidePanel } from "../panels/sidePanel.js";
 import { useChangeKeys } from "./changeKeys.js";
@@ -96,6 +97,17 @@ class Changes {
       { signal },
     );
     document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && this.#load(), { signal });
+    // What is listed may be older than what the server did before it was gone. A closed session is not followed.
+    this.#session.addEventListener("connected", () => this.#load(), { signal });
+    let wasLost = inbox.isConnected === false;
+    inbox.addEventListener(
+      "connection",
+      () => {
+        if (wasLost && inbox.isConnected) this.#load();
+        wasLost = inbox.isConnected === false;
+      },
+      { signal },
+    );
     this.#showView();
     this.#say("Loading changes …");
     this.#load();
@@ -158,27 +170,26 @@ class Changes {
     const isWorking = ["working", "waiting"].includes(this.#session.details?.state);
     if (!(await confirmRevert({ row, hunk, words: this.#scope.words, isWorking }))) return;
     const json = { ...this.#scope.query, path, state, ...(hunk === null ? {} : { hunk }) };
-    await this.#change(sessionPath(this.sessionId, "changes/revert"), json, `Could not revert ${exactString(path)}`);
+    await this.#change(sessionPath(this.sessionId, "changes/revert"), json, { failed: `Could not revert ${exactString(path)}`, unknown: `${exactString(path)} may or may not have been reverted` });
     if (this.#problem.hidden) announce(`Reverted ${exactString(path)}. You can undo this.`);
     this.#focusNear(path);
   }
 
   async #undo({ revert, path }) {
-    await this.#change(sessionPath(this.sessionId, "changes/undo"), { revert }, `Could not undo the revert of ${exactString(path)}`);
+    await this.#change(sessionPath(this.sessionId, "changes/undo"), { revert }, { failed: `Could not undo the revert of ${exactString(path)}`, unknown: `The revert of ${exactString(path)} may or may not have been undone` });
     if (this.#problem.hidden) announce(`Undone: ${exactString(path)} is back to its state before the revert.`);
     this.#focusNear(path);
   }
 
-  /** Changes files on the server, and shows what is there then. */
-  async #change(address, json, failure) {
+  /** Changes files on the server, and shows what is there then. `failed` and `unknown` say what that means for the person. */
+  async #change(address, json, { failed, unknown }) {
     try {
       await ask(address, { json });
       this.#tabs?.postMessage(this.sessionId);
       this.#tell(this.#problem, "");
     } catch (problem) {
       if (this.signal.aborted) return;
-      // This message names the file itself.
-      this.#tell(this.#problem, problem.code === "NotRevertible" ? problem.message : `${failure}: ${problem.message}`);
+      this.#tell(this.#problem, changeProblem(problem, failed, unknown));
     }
     await this.#load({ keepProblem: true });
   }
@@ -214,7 +225,7 @@ class Changes {
       this.#show(answer, hadTurn);
     } catch (problem) {
       if (this.signal.aborted || load !== this.#loads) return;
-      this.#tell(this.#problem, `Could not load the changes: ${problem.message}`);
+      if (!keepProblem || this.#problem.hidden) this.#tell(this.#problem, `Could not load the changes: ${problem.message}`);
       if (this.#rows.size === 0) this.#say("");
     }
   }
@@ -311,6 +322,12 @@ class Changes {
     element.textContent = text;
     element.hidden = !text;
   }
+}
+
+function changeProblem(problem, failed, unknown) {
+  if (problem.isUnreachable) return `${unknown}: ${problem.message} The list is reloaded when the connection is back.`;
+  // This message names the file itself.
+  return problem.code === "NotRevertible" ? problem.message : `${failed}: ${problem.message}`;
 }
 
 /** Whether all files are open that may be opened together. */

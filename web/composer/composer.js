@@ -8,6 +8,7 @@ import { Attempts } from "../lib/attempts.js";
 import { bytes } from "../lib/format.js";
 import { keepDraft, readDraft, showDraftNote } from "../lib/drafts.js";
 import { PromptHistory } from "./promptHistory.js";
+import { UnansweredPrompt } from "./unansweredPrompt.js";
 
 /** The server's default limit on a prompt; a server with a lower limit returns an error. */
 const LONGEST_TEXT = 1024 * 1024;
@@ -19,10 +20,12 @@ const buttons = {
   steer: byId("steer-button"),
   interrupt: byId("interrupt-button"),
 };
-/** Problems of sessions that the person had left by then: session → text. */
+/** Problems of sessions that the person had left by then: session → `{ text, unreachable }`. */
 const unseenProblems = new Map();
 /** Whose text the box has. */
 let shownSession = null;
+/** Whether the problem that is shown goes away when the server can be reached again. */
+let isUnreachable = false;
 
 export class Composer {
   history = new PromptHistory();
@@ -39,19 +42,24 @@ export class Composer {
   #arrived = new Set();
   #awaited = null;
   #attempts = new Attempts();
-  /** What is shown as a problem goes away when the server can be reached again. */
-  #isUnreachable = false;
+  #unanswered;
+  /** The number of the last event that the page has; null while that is unknown. */
+  #lastSeq;
   /** Completes files, commands and templates, once it is loaded. */
   #completion = null;
   /** `(text) → text`: a template that is named by its command becomes its text. */
   #expand = (text) => text;
 
-  constructor(sessionId) {
+  /** `lastSeq()` returns the number of the last event that the page has, or null. */
+  constructor(sessionId, lastSeq) {
     this.#sessionId = sessionId;
+    this.#lastSeq = lastSeq;
+    this.#unanswered = new UnansweredPrompt(sessionId);
     shownSession = sessionId;
     textarea.value = readDraft(sessionId);
     textarea.placeholder = "What should the agent do?";
-    this.say(unseenProblems.get(sessionId) ?? "");
+    const { text = "", unreachable } = unseenProblems.get(sessionId) ?? {};
+    this.say(text, { unreachable });
     unseenProblems.delete(sessionId);
     this.#hint("");
     this.setWithdraws(0);
@@ -77,7 +85,7 @@ export class Composer {
 
   /** The server can be reached again: what said otherwise is over. */
   connected() {
-    if (this.#isUnreachable) this.say("");
+    if (isUnreachable) this.say("");
   }
 
   /** `completion` is a `Completion`; `expand(text)` replaces the command of a template with its text. */
@@ -102,12 +110,29 @@ export class Composer {
     this.focus();
   }
 
-  /** A prompt is in the session's log. */
-  promptArrived(promptId, text) {
+  /** A prompt is at the end of the session's log: `{ seq, promptId, text, attachments }`. */
+  promptArrived(prompt) {
+    const { promptId, text } = prompt;
+    const hasReply = this.#awaited === promptId;
     this.#arrived.add(promptId);
-    if (this.#awaited === promptId) this.#awaited = null;
+    if (hasReply) this.#awaited = null;
     this.history.add(text);
+    if (!hasReply) this.promptFound(prompt);
     this.#show();
+  }
+
+  /** The number of the event after which a request without a reply may be in the log; null if there is none to look for. */
+  get unansweredAfter() {
+    return this.#unanswered.current?.after ?? null;
+  }
+
+  /** A prompt is somewhere in the session's log. It may be the request whose reply was lost: then it was sent after all. */
+  promptFound(prompt) {
+    if (!this.#unanswered.is(prompt)) return;
+    const request = this.#unanswered.current;
+    request.hasArrived = true;
+    // Whoever is sending it takes it out of the box.
+    if (!this.#sending) this.#settle(request);
   }
 
   /** `tasks` is a `TaskSelect`: with a task chosen, sending starts the task. */
@@ -124,22 +149,26 @@ export class Composer {
     textarea.focus({ preventScroll: true });
   }
 
-  /** Shows a problem next to the request. */
-  say(text) {
+  /** Shows a problem next to the request; with `unreachable`, until the server can be reached again. */
+  say(text, { unreachable = false } = {}) {
     if (this.#hasLeft) {
-      if (text) this.#sayElsewhere(text);
+      if (text) this.#sayElsewhere(text, unreachable);
       return;
     }
-    this.#isUnreachable = false;
+    isUnreachable = unreachable;
     setText(byId("request-problem"), text);
   }
 
   /** The person has left the session, and may be in another one or back. */
-  #sayElsewhere(text) {
+  #sayElsewhere(text, unreachable) {
     const isBack = shownSession === this.#sessionId;
-    if (!isBack) unseenProblems.set(this.#sessionId, text);
-    if (shownSession === null) announce(text);
-    else setText(byId("request-problem"), isBack ? text : `In another session: ${text}`);
+    if (!isBack) unseenProblems.set(this.#sessionId, { text, unreachable });
+    if (shownSession === null) {
+      announce(text);
+      return;
+    }
+    isUnreachable = unreachable;
+    setText(byId("request-problem"), isBack ? text : `In another session: ${text}`);
   }
 
   /** Says what to do instead. */
@@ -233,8 +262,9 @@ export class Composer {
     this.#keepDraft();
   }
 
-  #keepDraft() {
-    keepDraft(this.#sessionId, textarea.value);
+  #keepDraft(text = textarea.value) {
+    keepDraft(this.#sessionId, text);
+    this.#unanswered.keepWith(text);
     showDraftNote(byId("draft-note"), this.#sessionId);
   }
 
@@ -320,25 +350,52 @@ export class Composer {
     this.say("");
     this.#hint("");
     this.#show();
+    let sent = null;
     try {
       const attachments = files.length > 0 ? await encodedFiles(files) : [];
-      const content = JSON.stringify([text, mode, attachments.map(({ name, data }) => [name, data.length])]);
+      sent = this.#unanswered.begin({ written, text, files: attachments.map(({ name, data }) => [name, data.length]), after: this.#lastSeq(), attached: files });
       const { promptId } = await ask(sessionPath(this.#sessionId, "prompt"), {
         json: { text, mode, attachments: attachments.length > 0 ? attachments : undefined },
-        headers: { "Idempotency-Key": this.#attempts.keyFor(content) },
+        headers: { "Idempotency-Key": sent.request.key },
       });
-      this.#attempts.arrived(content);
-      this.#await(promptId);
-      this.#accepted(written);
-      attachedFiles.remove(this.#sessionId, files);
+      // A repeated prompt may be far back in the log, which then says nothing more of it.
+      if (!sent.isRepeated) this.#await(promptId);
+      this.#settle(sent.request);
     } catch (problem) {
-      this.say(`Not sent: ${problem.message}${problem.isUnreachable ? " Your text is kept. Send it when the connection is back." : ""}`);
-      this.#isUnreachable = problem.isUnreachable === true;
+      this.#sendingFailed(problem, sent?.request);
     } finally {
       this.#sending = false;
       this.#hint("");
       this.#show();
     }
+  }
+
+  /** Without a reply, only the log says whether the request has arrived. It may have said so already. */
+  #sendingFailed(problem, request) {
+    if (request?.hasArrived) {
+      this.#settle(request);
+      return;
+    }
+    if (problem.isUnreachable) {
+      this.say(`Your request may not have been sent: ${problem.message} Your text is kept, and sending it again does not send it twice.`, { unreachable: true });
+      return;
+    }
+    if (request) this.#unanswered.forget(request);
+    this.say(`Not sent: ${problem.message}`);
+  }
+
+  /** The request was sent: it leaves the box, the draft and the files, and nothing says otherwise. */
+  #settle(request) {
+    // The reply and the log may both say so, and new text may begin like the old one.
+    if (request.isSettled) return;
+    request.isSettled = true;
+    this.#unanswered.forget(request);
+    this.#accepted(request.written);
+    attachedFiles.remove(this.#sessionId, request.attached);
+    if (unseenProblems.get(this.#sessionId)?.unreachable) unseenProblems.delete(this.#sessionId);
+    if (!isUnreachable || shownSession !== this.#sessionId) return;
+    isUnreachable = false;
+    setText(byId("request-problem"), "");
   }
 
   /** A task takes no files: those that are attached wait for a request. */
@@ -370,15 +427,19 @@ export class Composer {
 
   /** The person may have kept typing while the request was being sent, or gone to another session, or come back. */
   #accepted(text) {
-    this.history.sent();
     const rest = (now) => (now.startsWith(text) ? now.slice(text.length) : now);
+    const draft = readDraft(this.#sessionId);
     if (shownSession !== this.#sessionId) {
-      keepDraft(this.#sessionId, rest(readDraft(this.#sessionId)));
+      keepDraft(this.#sessionId, rest(draft));
       return;
     }
+    const isInBox = textarea.value.startsWith(text);
+    if (!isInBox && !draft.startsWith(text)) return;
+    this.history.sent();
     this.#completion?.close();
-    textarea.value = rest(textarea.value);
-    this.#keepDraft();
+    if (isInBox) textarea.value = rest(textarea.value);
+    // Otherwise the box shows an earlier prompt.
+    this.#keepDraft(isInBox ? textarea.value : rest(draft));
   }
 
   #show() {

@@ -25,13 +25,18 @@ import { TurnBeginning } from "./turnBeginning.js";
 import { TurnChanges } from "./turnChanges.js";
 
 const RETRY_OPENING = 2000;
+/** A prompt is in the log at once, unless others write to it at the same time. */
+const UNANSWERED_WITHIN = 1000;
 const TURN_CALLBACKS = ["onIdle", "onAgentStart", "onUserPrompt", "onGeneratedUserPrompt"];
 /** States in which no turn runs, whatever the log ends with. */
 const STOPPED_STATES = ["failed", "needs-login", "closed"];
 
 export class SessionView extends EventTarget {
   sessionId;
-  /** The session's details, kept up to date; "change" is dispatched when they change, "shown" after new events. */
+  /**
+   * The session's details, kept up to date; "change" is dispatched when they change, "shown" after new events, "connected" when
+   * the server can be reached again.
+   */
   details = null;
   renderer;
   composer;
@@ -60,7 +65,7 @@ export class SessionView extends EventTarget {
     this.sessionId = sessionId;
     this.keptTasks = new KeptTasks(sessionId);
     const part = freshSessionPart();
-    this.composer = new Composer(sessionId);
+    this.composer = new Composer(sessionId, () => (this.details ? this.lastSeq : null));
     this.renderer = new SessionResponseRenderer(part, { sessionId, requestActions: this.#requestActions() });
     this.#history = new History(sessionId, this.renderer, part);
     this.#history.onOlder = (events) => {
@@ -89,7 +94,7 @@ export class SessionView extends EventTarget {
       this.update(details);
       this.#history.showEnd(page);
       this.#showNotices(page.events);
-      for (const { promptId, text } of promptsIn(page.events)) this.composer.promptArrived(promptId, text);
+      for (const prompt of promptsIn(page.events)) this.composer.promptArrived(prompt);
       this.#noteTurn(page.events);
       this.#ending.then((ending) => ending.show());
       if (details.state !== "closed") this.startPolling(page.events.at(-1)?.seq ?? 0);
@@ -97,6 +102,7 @@ export class SessionView extends EventTarget {
       if (page.events.length === 0) await this.#showEmpty();
       this.#lookAround();
       this.#findTurnBeginning();
+      this.#findUnanswered();
     } catch (problem) {
       if (!this.hasLeft) this.#cannotOpen(problem, event);
       return;
@@ -231,7 +237,9 @@ export class SessionView extends EventTarget {
     };
     polling.onConnection = (lost) => {
       this.banners.showConnection(lost, () => polling.now());
-      if (!lost) this.composer.connected();
+      if (lost) return;
+      this.composer.connected();
+      this.dispatchEvent(new Event("connected"));
     };
     polling.onEnd = (reason) => this.#polled(reason);
     this.#polling = polling;
@@ -332,7 +340,7 @@ export class SessionView extends EventTarget {
     this.#empty?.hide();
     const name = this.renderer.processCallback(data, { seq, time });
     if (TURN_CALLBACKS.includes(name)) this.#runs = name !== "onIdle";
-    if (name === "onUserPrompt") this.composer.promptArrived(data.promptId, data.text);
+    if (name === "onUserPrompt") this.composer.promptArrived({ ...data, seq });
     else if (name === "onAgentStart") this.update({ state: "working", stateDetail: null });
     else if (name === "onStateChanged") this.update({ state: data.state, stateDetail: data.detail ?? null });
     else if (name === "onTitleChanged") this.update({ title: data.title });
@@ -385,6 +393,15 @@ export class SessionView extends EventTarget {
     // Without it the line only says that the agent works.
     await this.#turnBeginning.find({ sessionId: this.sessionId, queued, signal: this.signal }).catch(() => {});
     if (this.renderer.isWorking && !this.hasLeft) this.#showWorking();
+  }
+
+  /** A request that got no reply may have arrived, further back than the end of the log. */
+  async #findUnanswered() {
+    const after = this.composer.unansweredAfter;
+    if (after === null) return;
+    // If it is not found, sending it again is safe all the same.
+    const events = await this.#history.read(after, Math.min(this.lastSeq, after + UNANSWERED_WITHIN)).catch(() => []);
+    for (const prompt of promptsIn(events)) this.composer.promptFound(prompt);
   }
 
   /** Whether a turn runs, from the log; from the state as long as the log's end does not say. */
@@ -479,7 +496,7 @@ function oldestRequest({ requests = [] }) {
 }
 
 function promptsIn(events) {
-  return events.map(({ response }) => response).filter(({ callback }) => callback === "onUserPrompt");
+  return events.map(({ seq, response }) => ({ ...response, seq })).filter(({ callback }) => callback === "onUserPrompt");
 }
 
 /** A promise whose rejection counts only when it is awaited. */

@@ -27,6 +27,8 @@ export class EntryTable {
   #form = null;
   /** The entry that the person has just removed here: its form goes too. */
   #removed = null;
+  /** The entry whose removal got no reply: it may be gone. */
+  #unanswered = null;
   #shown = null;
 
   constructor(store, settings) {
@@ -40,6 +42,10 @@ export class EntryTable {
 
   show() {
     const entries = this.#store.entries(this.#settings.table);
+    if (this.#unanswered !== null && !entries.some(([name]) => name === this.#unanswered)) {
+      this.#unanswered = null;
+      setText(this.#problem, null);
+    }
     const isThere = entries.some(([name]) => name === this.#open);
     if (this.#open && this.#open === this.#removed && !isThere) this.#close();
     const shown = JSON.stringify(entries);
@@ -107,6 +113,7 @@ export class EntryTable {
     const isSure = await confirmAction({ title: `Remove ${noun} ${exactString(name)}?`, text: removal?.(name) ?? "It is removed from your settings file.", action: "Remove" });
     if (!isSure) return;
     this.#removed = name;
+    this.#unanswered = null;
     try {
       await this.#store.change({ [entryKey(table, name)]: null });
       setText(this.#problem, null);
@@ -114,6 +121,7 @@ export class EntryTable {
       this.#add.focus();
     } catch (problem) {
       setText(this.#problem, savingProblem(problem));
+      if (problem.isUnreachable) this.#unanswered = name;
     } finally {
       this.#removed = null;
     }

@@ -27,6 +27,8 @@ export class RulesEditor {
   #isDirty = false;
   /** Counts what the person changes. */
   #edits = 0;
+  /** `{ rules }` that were sent and got no reply: they may have been saved. */
+  #unanswered = null;
   #shown = null;
   #timer = null;
   #checks = 0;
@@ -48,6 +50,7 @@ export class RulesEditor {
   }
 
   show() {
+    this.#findSaved();
     const setting = this.#store.get(KEY);
     const text = JSON.stringify(setting);
     if (!setting || this.#isDirty || text === this.#shown) return;
@@ -61,6 +64,18 @@ export class RulesEditor {
     const reset = make("button", { type: "button", class: "link-button", text: "Reset", "aria-label": "Reset the rules", on: { click: () => this.#send(null) } });
     this.#meta.replaceChildren(layerBadge(setting), userValue === undefined || isFixed ? "" : reset);
     this.#tidy();
+  }
+
+  /** Rules that got no reply were saved all the same if the file has them now. */
+  #findSaved() {
+    if (this.#unanswered === null || !this.#store.isInFile(KEY, this.#unanswered.rules)) return;
+    this.#unanswered = null;
+    this.#isDirty = false;
+    this.#shown = null;
+    setText(this.#problem, null);
+    this.#tidy();
+    this.#state.textContent = "Saved";
+    announce("Rules saved");
   }
 
   #addRow(rule) {
@@ -106,6 +121,7 @@ export class RulesEditor {
 
   #changed() {
     this.#isDirty = true;
+    this.#unanswered = null;
     this.#edits += 1;
     this.#shown = null;
     this.#state.textContent = "";
@@ -140,6 +156,7 @@ export class RulesEditor {
     clearTimeout(this.#timer);
     this.#checks += 1;
     this.#isDirty = false;
+    this.#unanswered = null;
     this.#shown = null;
     setText(this.#problem, null);
     this.show();
@@ -154,9 +171,11 @@ export class RulesEditor {
       return;
     }
     this.#save.disabled = true;
+    this.#unanswered = null;
     const edits = this.#edits;
+    const sent = rules !== null && rules.length === 0 ? null : rules;
     try {
-      await this.#store.change({ [KEY]: rules !== null && rules.length === 0 ? null : rules });
+      await this.#store.change({ [KEY]: sent });
       announce("Rules saved");
       // What was changed meanwhile stays in the boxes, to be saved next.
       if (edits !== this.#edits) return;
@@ -168,6 +187,7 @@ export class RulesEditor {
       this.#add.focus();
     } catch (problem) {
       setText(this.#problem, savingProblem(problem));
+      if (problem.isUnreachable && edits === this.#edits) this.#unanswered = { rules: sent };
     } finally {
       this.#save.disabled = false;
       this.#tidy();

@@ -36,6 +36,8 @@ export class SettingField {
   /** Counts what is typed: what comes while an earlier value is being saved stays. */
   #edits = 0;
   #savesAgain = false;
+  /** `{ value }` that was sent and got no reply: it may have been saved. */
+  #unanswered = null;
   #checks = 0;
   #timer = null;
   #save = make("button", { type: "button", class: "primary", text: "Save", hidden: true });
@@ -78,6 +80,7 @@ export class SettingField {
 
   /** Shows what the server has; what somebody is typing stays. */
   show() {
+    this.#findSaved();
     const setting = this.#store.get(this.#spec.key);
     const text = JSON.stringify(setting) + this.#store.waitingForRestart.includes(this.#spec.key);
     if (!setting || this.#isDirty || text === this.#shown) return;
@@ -96,6 +99,19 @@ export class SettingField {
     this.#meta.title = source;
     this.#meta.replaceChildren(...parts);
     if (setting.userValue !== undefined && !isFixed) this.#meta.append(this.#reset);
+  }
+
+  /** A value that got no reply was saved all the same if the file has it now. */
+  #findSaved() {
+    if (this.#unanswered === null || this.#isSaving || !this.#store.isInFile(this.#spec.key, this.#unanswered.value)) return;
+    const text = this.#unanswered.value === null ? "Reset" : "Saved";
+    this.#unanswered = null;
+    this.#isDirty = false;
+    this.#shown = null;
+    this.#say(null);
+    this.#showButtons();
+    this.#state.textContent = text;
+    announce(`${this.#spec.label}: ${text}`);
   }
 
   /** Saves what is in the box. */
@@ -140,6 +156,7 @@ export class SettingField {
       return;
     }
     this.#isDirty = true;
+    this.#unanswered = null;
     this.#edits += 1;
     this.#shown = null;
     this.#state.textContent = "";
@@ -210,6 +227,7 @@ export class SettingField {
     clearTimeout(this.#timer);
     this.#checks += 1;
     this.#isDirty = false;
+    this.#unanswered = null;
     this.#shown = null;
     this.#say(null);
     this.#showButtons();
@@ -221,6 +239,7 @@ export class SettingField {
     clearTimeout(this.#timer);
     this.#checks += 1;
     this.#isSaving = true;
+    this.#unanswered = null;
     const edits = this.#edits;
     const hadFocus = this.element.contains(document.activeElement) && document.activeElement !== this.control.input;
     this.#save.disabled = true;
@@ -239,6 +258,8 @@ export class SettingField {
     } catch (problem) {
       this.#state.textContent = "";
       this.#say(savingProblem(problem));
+      // What was typed meanwhile is not what was sent.
+      if (problem.isUnreachable && edits === this.#edits) this.#unanswered = { value };
       if (this.control.isImmediate) {
         this.#shown = null;
         this.show();

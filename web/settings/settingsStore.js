@@ -36,6 +36,11 @@ export class SettingsStore extends EventTarget {
     return this.#settings.get(key);
   }
 
+  /** Whether the user's file gives a setting this value; null if it gives none. */
+  isInFile(key, value) {
+    return isSame(this.get(key)?.userValue ?? null, value);
+  }
+
   get keys() {
     return [...this.#settings.keys()];
   }
@@ -54,7 +59,8 @@ export class SettingsStore extends EventTarget {
   /** Changes settings; null removes one from the user's file. Resolves to the server's answer. */
   change(changes) {
     const result = this.#last.then(() => this.#send(changes));
-    this.#last = result.catch(() => {});
+    // Without a reply, only the settings themselves say whether they were changed.
+    this.#last = result.catch((problem) => (problem.isUnreachable ? this.load().catch(() => {}) : undefined));
     return result;
   }
 
@@ -77,6 +83,13 @@ export class SettingsStore extends EventTarget {
     await this.load().catch(() => this.dispatchEvent(new Event("change")));
     return answer;
   }
+}
+
+/** Whether two JSON values are the same, in whatever order their keys are. */
+function isSame(one, other) {
+  if (one === null || other === null || typeof one !== "object" || typeof other !== "object") return one === other;
+  const keys = Object.keys(one);
+  return Array.isArray(one) === Array.isArray(other) && keys.length === Object.keys(other).length && keys.every((key) => key in other && isSame(one[key], other[key]));
 }
 
 /** The key of an entry of a table, as the server reads it: a name may contain dots. */

@@ -64,9 +64,12 @@ export class Server {
     return this.#stderr.join("\n");
   }
 
-  /** Starts on the same data after an end; on the same port when it was up before. */
-  async startAgain() {
-    const { auth, flags, jobs, config, environment } = this.#settings;
+  /**
+   * Starts on the same data after an end; on the same port when it was up before. It begins with the first flightdeck.toml again,
+   * or with `config`.
+   */
+  async startAgain({ config = this.#settings.config } = {}) {
+    const { auth, flags, jobs, environment } = this.#settings;
     const home = path.join(this.folder, "home");
     await writeFile(path.join(home, "config/flightdeck/flightdeck.toml"), config);
     const entry = path.join(home, "config/flightdeck/jobs.json");
