@@ -156,6 +156,68 @@ test("what is typed while an earlier value is being saved stays, and is saved to
   await waitForText(size.locator(".layer"), "Default");
 });
 
+test("leaving the page asks while something is typed and not saved, and only then", async () => {
+  const asked = [];
+  // Follows the link, or reloads, and gives the answer if the browser asks.
+  const leave = async (page, { by, answer }) => {
+    page.once("dialog", async (dialog) => {
+      asked.push(dialog.type());
+      await (answer === "stay" ? dialog.dismiss() : dialog.accept());
+    });
+    await (by === "reload" ? page.reload() : page.locator("#home-link").click());
+  };
+  const parts = [
+    ["server", async (page) => {
+      const row = setting(page, "limits.queued_prompts");
+      await row.getByRole("textbox").fill("50");
+      return { save: row.getByRole("button", { name: "Save" }), saved: row.locator(".setting-state", { hasText: "Saved" }) };
+    }],
+    ["permissions", async (page) => {
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.locator(".rule-row .rule-tool").fill("left-*");
+      return { save: page.getByRole("button", { name: "Save rules" }), saved: page.locator(".rules-editor .setting-state", { hasText: "Saved" }) };
+    }],
+    ["models", async (page) => {
+      await page.getByRole("button", { name: "Add provider" }).click();
+      const form = page.locator(".settings-section:visible .entry-form");
+      await form.getByLabel("Name", { exact: true }).fill("left");
+      await form.getByLabel("Address", { exact: true }).fill("http://localhost:1/v1");
+      return { save: form.getByRole("button", { name: "Save" }), saved: page.locator('.entry[data-name="left"]') };
+    }],
+    ["tokens", async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill("left");
+      await page.getByLabel(/^view/).check();
+      return { save: page.getByRole("button", { name: "Create token" }), saved: page.locator(".token-secret") };
+    }],
+  ];
+  for (const [section, type] of parts) {
+    const page = await openSettings(deck, section);
+    const { save, saved } = await type(page);
+    asked.length = 0;
+    await leave(page, { by: "link", answer: "stay" });
+    await waitFor(() => asked.length === 1, "the question");
+    assert.deepEqual(asked, ["beforeunload"], section);
+    await save.click();
+    await saved.waitFor();
+    await leave(page, { by: "link", answer: "leave" });
+    await page.waitForURL(/index\.html/);
+    assert.equal(asked.length, 1, `${section}: nothing is asked once it is saved`);
+  }
+  const page = await openSettings(deck, "server");
+  const box = setting(page, "limits.queued_prompts").getByRole("textbox");
+  await box.click();
+  await box.fill("51");
+  await leave(page, { by: "reload", answer: "leave" });
+  await waitFor(() => asked.length === 2, "the question before a reload");
+  await waitFor(async () => (await box.inputValue()) === "50", "what was saved");
+  await box.fill("52");
+  await box.press("Escape");
+  await leave(page, { by: "link", answer: "leave" });
+  await page.waitForURL(/index\.html/);
+  assert.equal(asked.length, 2, "what was taken back is not asked about");
+  await deck.server.call("PATCH", "settings", { changes: { "limits.queued_prompts": null, "permissions.rules": null, "providers.left": null } });
+});
+
 test("what needs a restart says so, at the setting and above", async () => {
   const page = await openSettings(deck, "server");
   const row = setting(page, "log.filter");
