@@ -70,6 +70,11 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
 });
 
+/** Parts with something that is typed and not saved have this class. */
+addEventListener("beforeunload", (event) => {
+  if (document.querySelector("#settings-sections .dirty")) event.preventDefault();
+});
+
 /** After a restart the server may have other settings. What somebody is writing stays. */
 let wasLost = false;
 inbox.addEventListener("connection", () => {

@@ -10,7 +10,9 @@ use toml::{Table, Value};
 use super::edit::EditedFile;
 use super::project::project_file;
 use super::type_error;
-use super::{AcpAgent, Config, ConfigError, ConfigPaths, McpServer, Place, Provider, RuntimeDefaults, SessionLayers};
+use super::{
+    AcpAgent, Config, ConfigError, ConfigPaths, Limits, McpServer, Place, Provider, RuntimeDefaults, SessionLayers,
+};
 use crate::model::hex;
 
 /// Keys that a project's own file may set: they choose among what the user allows.
@@ -231,6 +233,9 @@ fn check_alone(key: &str, value: &Value, origin: &Origin) -> Result<(), ConfigEr
     let mut table = Table::new();
     insert(&mut table, key, value.clone());
     let bad = |message: String| ConfigError::BadValue { origin: origin.to_string(), key: key.to_owned(), message };
+    if let Some(problem) = Limits::problem(key, value) {
+        return Err(bad(problem));
+    }
     let config = Config::deserialize(table).map_err(|error| bad(type_error::in_words(error.message())))?;
     let problem = config
         .providers
@@ -409,6 +414,25 @@ mod tests {
         }
         let error = Machine::new("server = {", "").load(&[], &[]).expect_err("not TOML");
         assert!(error.contains("not valid TOML"), "{error}");
+    }
+
+    #[test]
+    fn a_limit_is_zero_only_where_that_means_something() {
+        let limits: Vec<_> = known_keys().filter(|key| key.starts_with("limits.")).collect();
+        assert!(limits.len() > Limits::MAY_BE_ZERO.len());
+        for key in limits {
+            let name = key.trim_start_matches("limits.");
+            let of = |number: i64| Machine::new(&format!("[limits]\n{name} = {number}"), "").load(&[], &[]).map(drop);
+            assert_eq!(of(1), Ok(()), "{key}");
+            let least = i64::from(!Limits::MAY_BE_ZERO.contains(&key.as_str()));
+            let refused = of(least - 1).expect_err(&key);
+            let words = format!("expected a whole number, {least} or more, got {}", least - 1);
+            assert!(refused.contains(&key) && refused.contains("user.toml") && refused.ends_with(&words), "{refused}");
+            assert_eq!(of(0).is_ok(), least == 0, "{key}");
+        }
+        let variable = ("FLIGHTDECK_LIMITS_SESSIONS", "0");
+        let error = Machine::new("", "").load(&[variable], &[]).expect_err("no session could be opened");
+        assert!(error.contains(variable.0) && error.contains("1 or more"), "{error}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use toml::Value;
 
 use super::{AcpAgent, Budget, Capture, McpServer, Notifications, Provider, RuntimeDefaults, Span};
 use crate::model::{PermissionMode, PermissionRule};
@@ -249,7 +250,7 @@ impl Default for Recovery {
     }
 }
 
-/// Limits. Sizes are in bytes.
+/// Limits, each 1 or more unless 0 is explained. Sizes are in bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -298,6 +299,19 @@ impl Default for Limits {
             snapshot_bytes: 2 * 1024 * 1024 * 1024,
             login_failures_per_minute: 20,
         }
+    }
+}
+
+impl Limits {
+    /// Where 0 means no limit, or none at all. Most of the others would refuse everything at 0.
+    pub(super) const MAY_BE_ZERO: [&str; 3] =
+        ["limits.agent_processes", "limits.database_bytes", "limits.snapshot_bytes"];
+
+    /// What is wrong with the value of a limit, if anything; its type is checked elsewhere.
+    pub(super) fn problem(key: &str, value: &Value) -> Option<String> {
+        let least = i64::from(!Self::MAY_BE_ZERO.contains(&key));
+        let number = value.as_integer().filter(|number| key.starts_with("limits.") && *number < least)?;
+        Some(format!("expected a whole number, {least} or more, got {number}"))
     }
 }
 

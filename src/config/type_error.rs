@@ -15,7 +15,8 @@ fn expected_words(expected: &str) -> &str {
     match expected {
         "u8" => "a whole number from 0 to 255",
         "u16" => "a whole number from 0 to 65535",
-        "u32" | "u64" | "usize" => "a whole number, 0 or more",
+        "u32" => "a whole number from 0 to 4294967295",
+        "u64" | "usize" => "a whole number, 0 or more",
         "i32" | "i64" => "a whole number",
         "f32" | "f64" => "a number",
         "a boolean" => "true or false",
@@ -51,6 +52,10 @@ mod tests {
                 "expected a whole number from 0 to 65535, got the text \"abc\"",
             ),
             ("invalid value: integer `70000`, expected u16", "expected a whole number from 0 to 65535, got 70000"),
+            (
+                "invalid value: integer `5000000000`, expected u32",
+                "expected a whole number from 0 to 4294967295, got 5000000000",
+            ),
             ("invalid value: integer `-1`, expected usize", "expected a whole number, 0 or more, got -1"),
             (
                 "invalid type: string \"a, expected b\", expected a boolean",

@@ -107,7 +107,10 @@ pub(super) fn size(bytes: usize) -> String {
     match bytes {
         0..1024 => format!("{bytes} bytes"),
         1024..MEGABYTE => format!("{} KB", bytes / 1024),
-        _ => format!("{}.{} MB", bytes / MEGABYTE, bytes % MEGABYTE * 10 / MEGABYTE),
+        _ => match bytes % MEGABYTE * 10 / MEGABYTE {
+            0 => format!("{} MB", bytes / MEGABYTE),
+            tenths => format!("{}.{tenths} MB", bytes / MEGABYTE),
+        },
     }
 }
 
@@ -148,7 +151,7 @@ mod tests {
         assert_eq!(all.shown.lines().count(), MOST_LINES);
         let mut html = Html::new();
         all.rest(Extent::All, Some("/api/\"blob"), &mut html);
-        assert!(html.as_str().contains("4194304 lines, 8.0 MB"), "{}", html.as_str());
+        assert!(html.as_str().contains("4194304 lines, 8 MB"), "{}", html.as_str());
         assert!(html.as_str().contains("href=\"/api/&quot;blob\""), "{}", html.as_str());
     }
 }

@@ -426,6 +426,40 @@ test("the panel is accessible in light and dark, and fits a phone", async () => 
   }
 });
 
+test("the button of a hunk is in sight, however long the lines are and wherever they are scrolled to", async () => {
+  const repository = new Repository("long-lines");
+  const lines = Array.from({ length: 60 }, (_, index) => `function f${index}(${"argument, ".repeat(40)}) {}`);
+  repository.write("wide.js", `${lines.join("\n")}\n`);
+  repository.git("add", ".");
+  repository.git("commit", "--quiet", "--message=wide");
+  lines[5] = "function changed() {}";
+  lines[45] = "function changed() {}";
+  repository.write("wide.js", `${lines.join("\n")}\n`);
+  for (const context of [WIDE, PHONE]) {
+    const page = await openPanel(repository, context);
+    await open(page, "wide.js");
+    const buttons = row(page, "wide.js").getByRole("button", { name: "Revert hunk" });
+    assert.equal(await buttons.count(), 2);
+    const diff = row(page, "wide.js").locator(".diff");
+    assert.ok(await diff.evaluate((element) => element.scrollWidth > 2 * element.clientWidth), "the lines are longer than the panel");
+    for (const share of [0, 0.5, 1]) {
+      await diff.evaluate((element, part) => element.scrollTo({ left: part * element.scrollWidth, behavior: "instant" }), share);
+      for (const button of await buttons.all()) {
+        await button.scrollIntoViewIfNeeded();
+        const [one, around] = [await button.boundingBox(), await diff.boundingBox()];
+        assert.ok(one.x >= around.x && one.x + one.width <= around.x + around.width, `scrolled by ${share}: ${JSON.stringify({ one, around })}`);
+        assert.ok(await button.evaluate((element) => {
+          const { left, top, width, height } = element.getBoundingClientRect();
+          return element.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+        }), "nothing lies over it");
+      }
+    }
+    await buttons.last().click();
+    await dialog(page).waitFor();
+    await page.keyboard.press("Escape");
+  }
+});
+
 test("spaces around a file's name are seen", async () => {
   const repository = new Repository("spaces");
   const odd = ["  before.txt", "after.txt  ", "in  between.txt"];

@@ -54,7 +54,7 @@ test("a value shows its layer and its default, is checked while it is typed, sav
   assert.equal(await box.inputValue(), "7");
 
   await box.fill("seven");
-  await waitForText(row.locator(".field-problem"), "Enter a whole number, 0 or more.");
+  await waitForText(row.locator(".field-problem"), "Enter a whole number, 1 or more.");
   assert.equal(await box.getAttribute("aria-invalid"), "true");
   await box.press("Enter");
   assert.match(await settingsFile(deck.server), /sessions = 7 # enough/);
@@ -95,7 +95,51 @@ test("what the server refuses is said beside the box, in its words", async () =>
   const bind = setting(page, "server.bind");
   await bind.getByRole("textbox").fill("0.0.0.0");
   await waitForText(bind.locator(".field-warning"), /Other machines can reach/);
-  await waitForText(bind.locator(".field-problem"), /--behind-proxy/);
+  await waitForText(bind.locator(".field-problem"), /^server\.bind = 0\.0\.0\.0 would .*--behind-proxy/);
+  const size = setting(page, "limits.prompt_bytes");
+  await size.getByRole("textbox").fill("0");
+  await waitForText(size.locator(".field-problem"), "Expected a whole number, 1 or more, got 0");
+
+  await page.goto(`${deck.server.url}/settings.html#notifications`);
+  const address = setting(page, "notifications.base_url");
+  await address.getByRole("textbox").fill("nowhere");
+  await waitForText(address.locator(".field-problem"), /^base_url is "nowhere"; it must be/);
+});
+
+test("a number that does not fit gets the range that does", async () => {
+  const page = await openSettings(deck, "server");
+  const cases = [
+    ["server", "limits.sessions", "0", "Enter a whole number, 1 or more."],
+    ["server", "limits.sessions", "99999999999999999999", "Enter a whole number from 1 to 9,007,199,254,740,991."],
+    ["server", "limits.agent_processes", "-1", "Enter a whole number, 0 or more."],
+    ["server", "server.port", "70000", "Enter a whole number from 0 to 65535."],
+    ["server", "limits.login_failures_per_minute", "5000000000", "Enter a whole number from 1 to 4,294,967,295."],
+    ["budgets", "budget.warn_at", "80", "Enter a fraction above 0 and at most 1, such as 0.8."],
+    ["budgets", "budget.warn_at", "80 %", "Enter a fraction above 0 and at most 1, such as 0.8."],
+    ["budgets", "budget.day_cost_usd", "-1", "Enter a number, 0 or more."],
+  ];
+  for (const [section, key, typed, words] of cases) {
+    await page.goto(`${deck.server.url}/settings.html#${section}`);
+    const row = setting(page, key);
+    await row.getByRole("textbox").fill(typed);
+    await waitForText(row.locator(".field-problem"), words);
+    await row.getByRole("button", { name: "Cancel" }).click();
+  }
+});
+
+test("what people read is written as they write it", async () => {
+  const page = await openSettings(deck, "server");
+  const [sizes, texts] = await page.evaluate(async () => {
+    const { bytes, capitalized, withHint } = await import("/lib/format.js");
+    const [KB, MB] = [1024, 1024 ** 2];
+    return [
+      [0, 1023, KB, MB - 1, MB, 1.5 * MB, 21 * MB, 1024 * MB - 1, 1024 * MB, 2048 * MB].map(bytes),
+      [capitalized("expected a number"), capitalized("server.bind = x"), capitalized("base_url is x"), capitalized(""), withHint({ message: "it ended: exit status: 1", hint: "run it again" }), withHint({ message: "Done." })],
+    ];
+  });
+  assert.deepEqual(sizes, ["0 bytes", "1023 bytes", "1 KB", "1 MB", "1 MB", "1.5 MB", "21 MB", "1 GB", "1 GB", "2 GB"]);
+  assert.deepEqual(texts, ["Expected a number", "server.bind = x", "base_url is x", "", "it ended: exit status: 1. Run it again", "Done."]);
+  await waitForText(setting(page, "limits.snapshot_bytes").locator(".control-unit"), "= 2 GB");
 });
 
 test("a switch is saved at once, and counts at once", async () => {
@@ -113,11 +157,11 @@ test("a switch is saved at once, and counts at once", async () => {
 test("sizes take units, and what is emptied is removed", async () => {
   const page = await openSettings(deck, "server");
   const size = setting(page, "limits.prompt_bytes");
-  await waitForText(size.locator(".control-unit"), "= 1.0 MB");
+  await waitForText(size.locator(".control-unit"), "= 1 MB");
   await size.getByRole("textbox").fill("2 MB");
   await size.getByRole("textbox").press("Enter");
   await fileSays(deck.server, "prompt_bytes = 2097152");
-  await waitForText(size.locator(".control-unit"), "= 2.0 MB");
+  await waitForText(size.locator(".control-unit"), "= 2 MB");
   const hosts = setting(page, "server.allowed_hosts");
   await hosts.getByRole("textbox").fill("a.example\n\n b.example ");
   await hosts.getByRole("button", { name: "Save" }).click();
@@ -154,6 +198,68 @@ test("what is typed while an earlier value is being saved stays, and is saved to
   assert.equal(await size.getByRole("button", { name: "Save" }).isVisible(), false);
   await size.getByRole("button", { name: /Reset/ }).click();
   await waitForText(size.locator(".layer"), "Default");
+});
+
+test("leaving the page asks while something is typed and not saved, and only then", async () => {
+  const asked = [];
+  // Follows the link, or reloads, and gives the answer if the browser asks.
+  const leave = async (page, { by, answer }) => {
+    page.once("dialog", async (dialog) => {
+      asked.push(dialog.type());
+      await (answer === "stay" ? dialog.dismiss() : dialog.accept());
+    });
+    await (by === "reload" ? page.reload() : page.locator("#home-link").click());
+  };
+  const parts = [
+    ["server", async (page) => {
+      const row = setting(page, "limits.queued_prompts");
+      await row.getByRole("textbox").fill("50");
+      return { save: row.getByRole("button", { name: "Save" }), saved: row.locator(".setting-state", { hasText: "Saved" }) };
+    }],
+    ["permissions", async (page) => {
+      await page.getByRole("button", { name: "Add rule" }).click();
+      await page.locator(".rule-row .rule-tool").fill("left-*");
+      return { save: page.getByRole("button", { name: "Save rules" }), saved: page.locator(".rules-editor .setting-state", { hasText: "Saved" }) };
+    }],
+    ["models", async (page) => {
+      await page.getByRole("button", { name: "Add provider" }).click();
+      const form = page.locator(".settings-section:visible .entry-form");
+      await form.getByLabel("Name", { exact: true }).fill("left");
+      await form.getByLabel("Address", { exact: true }).fill("http://localhost:1/v1");
+      return { save: form.getByRole("button", { name: "Save" }), saved: page.locator('.entry[data-name="left"]') };
+    }],
+    ["tokens", async (page) => {
+      await page.getByLabel("Name", { exact: true }).fill("left");
+      await page.getByLabel(/^view/).check();
+      return { save: page.getByRole("button", { name: "Create token" }), saved: page.locator(".token-secret") };
+    }],
+  ];
+  for (const [section, type] of parts) {
+    const page = await openSettings(deck, section);
+    const { save, saved } = await type(page);
+    asked.length = 0;
+    await leave(page, { by: "link", answer: "stay" });
+    await waitFor(() => asked.length === 1, "the question");
+    assert.deepEqual(asked, ["beforeunload"], section);
+    await save.click();
+    await saved.waitFor();
+    await leave(page, { by: "link", answer: "leave" });
+    await page.waitForURL(/index\.html/);
+    assert.equal(asked.length, 1, `${section}: nothing is asked once it is saved`);
+  }
+  const page = await openSettings(deck, "server");
+  const box = setting(page, "limits.queued_prompts").getByRole("textbox");
+  await box.click();
+  await box.fill("51");
+  await leave(page, { by: "reload", answer: "leave" });
+  await waitFor(() => asked.length === 2, "the question before a reload");
+  await waitFor(async () => (await box.inputValue()) === "50", "what was saved");
+  await box.fill("52");
+  await box.press("Escape");
+  await leave(page, { by: "link", answer: "leave" });
+  await page.waitForURL(/index\.html/);
+  assert.equal(asked.length, 2, "what was taken back is not asked about");
+  await deck.server.call("PATCH", "settings", { changes: { "limits.queued_prompts": null, "permissions.rules": null, "providers.left": null } });
 });
 
 test("what needs a restart says so, at the setting and above", async () => {

@@ -226,7 +226,7 @@ test("an ACP agent is an agent at once, has defaults, and is checked", async () 
   await form(page).waitFor({ state: "detached" });
   await page.locator('.runtime-defaults[data-runtime="acp:mine"]').waitFor();
   await entry(page, "acp", "mine").getByRole("button", { name: "Check: agent mine" }).click();
-  await waitForText(entry(page, "acp", "mine").locator(".entry-said.is-bad"), /\/no\/such\/agent/);
+  await waitForText(entry(page, "acp", "mine").locator(".entry-said.is-bad"), /\/no\/such\/agent.*\. Install the program, or fix its command/);
   assert.doesNotMatch(await settingsFile(deck.server), /hello_within/, "defaults are not written");
 });
 

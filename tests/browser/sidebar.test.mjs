@@ -261,7 +261,7 @@ test("changes are counted again only where somebody sees the count", async () =>
   await waitForText(fact, "4 changes");
 });
 
-test("on a phone it is a drawer that leaves the request part alone", async () => {
+test("on a phone it is a drawer over the whole page, and a tap outside only closes it", async () => {
   await endAll();
   const id = await deck.server.session({ title: "On the phone" });
   const other = await deck.server.session({ title: "The other one" });
@@ -271,8 +271,8 @@ test("on a phone it is a drawer that leaves the request part alone", async () =>
   await page.locator("#sidebar-button").tap();
   await row(page, "The other one").waitFor();
   const box = await page.locator("#sidebar").boundingBox();
-  const request = await page.locator("#request-part").boundingBox();
-  assert.ok(box.y + box.height <= request.y + 1, "what is written stays in sight");
+  assert.deepEqual([box.y, box.height], [0, PHONE.viewport.height], "from top to bottom");
+  assert.deepEqual(await page.locator("#sidebar-backdrop").boundingBox(), { x: 0, y: 0, ...PHONE.viewport }, "everything beside it is dimmed");
   for (const one of await page.locator("#sidebar :is(a, button)").all()) {
     const { height } = await one.boundingBox();
     assert.ok(height >= 40, `${await one.textContent()} is ${height} px high`);
@@ -283,6 +283,11 @@ test("on a phone it is a drawer that leaves the request part alone", async () =>
   await page.locator("#sidebar-button").tap();
   await page.locator("#sidebar-backdrop").tap({ position: { x: 380, y: 300 } });
   assert.ok(await page.locator("#sidebar").isHidden());
+  await page.locator("#sidebar-button").tap();
+  const text = await page.locator("#request-textarea").boundingBox();
+  await page.touchscreen.tap(text.x + text.width - 8, text.y + text.height / 2);
+  assert.ok(await page.locator("#sidebar").isHidden(), "a tap over the request closes it");
+  assert.equal(await page.evaluate(() => document.activeElement.id === "request-textarea"), false, "and goes no further");
   await page.locator("#sidebar-button").tap();
   await row(page, "The other one").tap();
   await waitForText(page.locator("#session-title"), "The other one");

@@ -72,6 +72,7 @@ test("the connection is an advanced choice, and the options are those of the con
   await page.locator("#more-options-button").click();
   assert.deepEqual(await page.locator("#connection-select option").allTextContents(), ["SDK", "Headless"]);
   await waitForText(page.locator("#connection-hint"), "How copilot works.");
+  await waitForText(page.locator("#options-kept"), "This browser remembers these choices for each connection.");
   assert.deepEqual(await option(page, "effort").locator("option").allTextContents(), ["Default", "low", "high"]);
   assert.equal(await option(page, "autopilot").count(), 0);
   await page.locator("#connection-select").selectOption("copilot-headless");
@@ -244,6 +245,7 @@ test("an agent without a list takes a name, or chooses itself", async () => {
   const { context, asked } = await ourContext();
   const page = await open(context);
   await page.locator("#runtime-select").selectOption("acp:bare");
+  assert.equal(await page.locator("#options-kept").textContent(), "This browser remembers these choices for each agent.");
   assert.ok(await page.locator("#model-select").isHidden());
   assert.equal(await page.locator("#model-name").getAttribute("placeholder"), "Default model");
   await page.getByLabel("Model", { exact: true }).fill("gemini/pro");

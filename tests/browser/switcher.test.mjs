@@ -155,6 +155,29 @@ test("texts of all sessions are found below, and lead to their place", async () 
   assert.match(page.url(), /event=\d+/);
 });
 
+test("a long text leaves the name of its session its room", async () => {
+  const names = ["Ledger", `Ledger ${"of many words ".repeat(12)}`];
+  for (const title of names) {
+    const id = await deck.server.session({ title });
+    await deck.server.turn(id, `hello ${"zebra crossing ".repeat(40)}`);
+  }
+  const page = await openSetup(deck);
+  await openSwitcher(page);
+  const hits = page.locator(".switcher-option", { has: page.locator(".switcher-snippet") });
+  await waitFor(async () => {
+    await page.locator(".switcher-input").fill("");
+    await page.keyboard.type("zebra crossing");
+    await page.locator(".switcher-note, .switcher-snippet").filter({ hasNotText: "Searching" }).first().waitFor();
+    const found = await hits.locator(".switcher-aside").allTextContents();
+    return names.every((name) => found.some((text) => text.trim() === name.trim()));
+  }, "the index");
+  const widths = await hits.evaluateAll((all) => all.map((hit) => {
+    const [aside, text] = [hit.querySelector(".switcher-aside"), hit.querySelector(".switcher-text")];
+    return { name: aside.textContent.trim(), isWhole: aside.scrollWidth <= aside.clientWidth, share: aside.clientWidth / text.clientWidth };
+  }));
+  for (const { name, isWhole, share } of widths) assert.ok(isWhole || share > 0.35, `${name}: ${share}`);
+});
+
 test("jobs are found, and on their page the keys are the same", async () => {
   const workingDirectory = await makeFolder(deck.server);
   const jobId = await startJob(deck.server, "gate", { workingDirectory });

@@ -110,6 +110,8 @@ async fn a_change_that_is_wrong_changes_nothing() {
     for (changes, expected) in [
         (json!({ "limits.sesions": 1 }), "did you mean `limits.sessions`"),
         (json!({ "limits.sessions": 3, "limits.prompt_bytes": "many" }), "limits.prompt_bytes"),
+        (json!({ "limits.sessions": 0 }), "expected a whole number, 1 or more, got 0"),
+        (json!({ "limits.prompt_bytes": 0 }), "expected a whole number, 1 or more, got 0"),
         (json!({ "limits.sessions": 3, "server.bind": "0.0.0.0" }), "--behind-proxy"),
         (json!({ "providers.mine": { "base_url": null } }), "providers.mine"),
         (json!({ "providers.mine": {} }), "base_url"),

@@ -55,10 +55,22 @@ export function count(number) {
   return `${value < 9.95 ? value.toFixed(1).replace(/\.0$/, "") : Math.round(value)}${unit}`;
 }
 
+/** 950 bytes, 32 KB, 1.5 MB, 2 GB. */
 export function bytes(number) {
   if (number < 1024) return `${number} bytes`;
-  if (number < 1024 * 1024) return `${Math.round(number / 1024)} KB`;
-  return `${(number / 1024 / 1024).toFixed(1)} MB`;
+  if (number < 1023.5 * 1024) return `${Math.round(number / 1024)} KB`;
+  const [size, unit] = number < 1023.95 * 1024 ** 2 ? [number / 1024 ** 2, "MB"] : [number / 1024 ** 3, "GB"];
+  return `${size.toFixed(1).replace(/\.0$/, "")} ${unit}`;
+}
+
+/** A text as a sentence begins. The name of a setting, such as `server.bind` or `base_url`, keeps its case. */
+export function capitalized(text) {
+  return /^[a-z]\w*[._/]\w/.test(text) ? text : text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What a check found, and what to do about it, if there is anything: both are parts of sentences. */
+export function withHint({ message, hint }) {
+  return hint ? `${message.replace(/\.$/, "")}. ${capitalized(hint)}` : message;
 }
 
 export function plural(number, one, many = `${one}s`) {

@@ -1,6 +1,7 @@
 // Agents: what sessions get that choose nothing, for all and for each agent; ACP agents; programs.
 
 import { ask } from "../lib/api.js";
+import { withHint } from "../lib/format.js";
 import { EntryTable } from "./entryTable.js";
 import { GROUPS } from "./catalogue.js";
 import { RuntimeDefaults } from "./runtimeDefaults.js";
@@ -54,6 +55,6 @@ async function checkAgent(name) {
   const own = checks.filter(({ group: of }) => of === `acp:${name}`);
   const bad = own.find(({ verdict }) => verdict !== "ok");
   if (own.length === 0) return { isGood: false, text: "The system check does not list this agent." };
-  if (bad) return { isGood: false, text: [bad.message, bad.hint].filter(Boolean).join(". ") };
+  if (bad) return { isGood: false, text: withHint(bad) };
   return { isGood: true, text: own.map(({ message }) => message).join(" · ") };
 }

@@ -5,6 +5,9 @@ import { ALLOW_ALL, MODES } from "../lib/permissionModes.js";
 
 export const EFFORTS = ["low", "medium", "high", "xhigh", "max"];
 
+/** Of the counts that the server keeps in 32 bits. */
+const LARGEST_COUNT = 2 ** 32 - 1;
+
 export function warnOfAllowAll(mode) {
   return mode === ALLOW_ALL ? "Agents run every command without asking you." : null;
 }
@@ -82,7 +85,7 @@ export const GROUPS = {
   budgetReaction: {
     title: "When a limit is near or reached",
     settings: [
-      of("amount", "budget.warn_at", "Warn at", "Warn at this fraction of a limit, such as 0.8."),
+      of("amount", "budget.warn_at", "Warn at", "Warn at this fraction of a limit, such as 0.8.", { isFraction: true }),
       toggle("budget.refuse", "Refuse prompts", "Refuse prompts once a limit is reached."),
       toggle("budget.stop_turns", "Interrupt turns", "Interrupt a running turn when a limit is reached, and refuse prompts from then on."),
     ],
@@ -108,8 +111,8 @@ export const GROUPS = {
   recovery: {
     title: "Recovery",
     settings: [
-      number("recovery.attempts", "Attempts to restore an agent", "How many times to restart an agent that stopped."),
-      number("recovery.turn_attempts", "Attempts per turn", "For a turn that fails for a transient reason before the agent has said or done anything."),
+      number("recovery.attempts", "Attempts to restore an agent", "How many times to restart an agent that stopped.", { most: LARGEST_COUNT }),
+      number("recovery.turn_attempts", "Attempts per turn", "For a turn that fails for a transient reason before the agent has said or done anything.", { most: LARGEST_COUNT }),
       duration("recovery.first_delay", "First delay", "The delay before the second attempt. It doubles after each attempt."),
       duration("recovery.longest_delay", "Longest delay", "The longest delay between attempts."),
       duration("recovery.silence_notice", "Report an unresponsive agent after", "No output, no CPU use and no reply during a turn. Leave empty for never.", { empty: "never" }),
@@ -146,7 +149,7 @@ export const GROUPS = {
   server: {
     title: "Address and access",
     settings: [
-      number("server.port", "Port", "The port that the server listens on. 0 picks any free port.", { isName: true }),
+      number("server.port", "Port", "The port that the server listens on. 0 picks any free port.", { isName: true, most: 65_535 }),
       of("text", "server.bind", "Listen on", "loopback (127.0.0.1 and ::1), or an address.", { warning: (value) => (value && value !== "loopback" ? "Other machines can reach this address." : null) }),
       of("choice", "server.auth", "Authentication", "Who may use this server.", { choices: [["token", "Token"], ["none", "None"]], warning: (value) => (value === "none" ? "Every program and every user on this machine can run commands as you." : null) }),
       toggle("server.behind_proxy", "Behind a TLS proxy", "Trust a TLS-terminating proxy in front of the server."),
@@ -159,12 +162,12 @@ export const GROUPS = {
   limits: {
     title: "Limits",
     settings: [
-      number("limits.sessions", "Open sessions", "Sessions that may be open at the same time."),
+      number("limits.sessions", "Open sessions", "Sessions that may be open at the same time.", { least: 1 }),
       number("limits.agent_processes", "Agent processes", "Concurrent processes, for agents with one process per session or turn. 0 for no limit.", { zero: "no limit" }),
-      number("limits.queued_prompts", "Queued prompts", "Prompts that may wait in one session."),
-      number("limits.readers_per_session", "Readers per session", "Streams and tokens of one session."),
-      number("limits.connections", "Connections", "Concurrent connections."),
-      number("limits.login_failures_per_minute", "Wrong tokens per minute", "Once reached, tokens are rejected without being checked."),
+      number("limits.queued_prompts", "Queued prompts", "Prompts that may wait in one session.", { least: 1 }),
+      number("limits.readers_per_session", "Readers per session", "Streams and tokens of one session.", { least: 1 }),
+      number("limits.connections", "Connections", "Concurrent connections.", { least: 1 }),
+      number("limits.login_failures_per_minute", "Wrong tokens per minute", "Once reached, tokens are rejected without being checked.", { least: 1, most: LARGEST_COUNT }),
       size("limits.prompt_bytes", "Prompt", "The text of a prompt."),
       size("limits.body_bytes", "Request body", "The body of a request, attachments included."),
       size("limits.header_bytes", "Request headers", "The headers of a request."),

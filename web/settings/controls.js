@@ -93,27 +93,43 @@ class Time extends Control {
 }
 
 class Whole extends Control {
-  constructor({ placeholder }, properties) {
+  #least;
+  #most;
+  #words;
+
+  /** From `least` to `most`; without these, 0 or more. */
+  constructor({ placeholder, isName, least = 0, most }, properties) {
     super(make("input", { type: "text", inputmode: "numeric", class: "narrow", autocomplete: "off", placeholder, ...properties }));
+    this.#least = least;
+    this.#most = most;
+    this.#words = (number) => number.toLocaleString("en", { useGrouping: !isName });
   }
 
   read() {
     const text = super.read().replace(/(?<=\d)[\s_,'](?=\d{3})/g, "");
     const number = Number(text);
-    if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) throw new Error("Enter a whole number, 0 or more.");
-    return number;
+    const isWhole = /^\d+$/.test(text);
+    const most = this.#most ?? Number.MAX_SAFE_INTEGER;
+    if (isWhole && number >= this.#least && number <= most) return number;
+    const isOpen = this.#most === undefined && !(isWhole && number > most);
+    throw new Error(isOpen ? `Enter a whole number, ${this.#least} or more.` : `Enter a whole number from ${this.#least} to ${this.#words(most)}.`);
   }
 }
 
 class Amount extends Control {
-  constructor({ placeholder }, properties) {
+  #isFraction;
+
+  constructor({ placeholder, isFraction = false }, properties) {
     super(make("input", { type: "text", inputmode: "decimal", class: "narrow", autocomplete: "off", placeholder, ...properties }));
+    this.#isFraction = isFraction;
   }
 
   read() {
     const text = super.read().replace(",", ".");
-    if (!/^\d*\.?\d+$/.test(text)) throw new Error("Enter a number, 0 or more.");
-    return Number(text);
+    const number = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
+    if (this.#isFraction && !(number > 0 && number <= 1)) throw new Error("Enter a fraction above 0 and at most 1, such as 0.8.");
+    if (Number.isNaN(number)) throw new Error("Enter a number, 0 or more.");
+    return number;
   }
 }
 

@@ -182,6 +182,7 @@ export class EntryForm {
   /** Shows another value, instead of what was typed; `setting` says where it comes from. */
   write(value, setting) {
     this.#savedEdits = this.#edits;
+    this.element.classList.remove("dirty");
     this.#checks += 1;
     this.#fields.write(value);
     this.#fields.showLayer(setting);
@@ -240,6 +241,7 @@ export class EntryForm {
 
   #typed() {
     this.#edits += 1;
+    this.element.classList.add("dirty");
     this.say("");
     this.#say(null);
   }

@@ -1,7 +1,7 @@
 // Models and providers: where models come from.
 
 import { ask } from "../lib/api.js";
-import { plural } from "../lib/format.js";
+import { plural, withHint } from "../lib/format.js";
 import { GROUPS } from "./catalogue.js";
 import { EntryTable } from "./entryTable.js";
 import { group, settingGroup } from "./settingGroup.js";
@@ -36,6 +36,6 @@ export function providersSection({ store }) {
 }
 
 async function test(name) {
-  const { verdict, message, hint } = await ask(`api/providers/${encodeURIComponent(name)}/test`, { method: "POST" });
-  return { isGood: verdict === "ok", text: [message, hint].filter(Boolean).join(". ") };
+  const check = await ask(`api/providers/${encodeURIComponent(name)}/test`, { method: "POST" });
+  return { isGood: check.verdict === "ok", text: withHint(check) };
 }

@@ -133,6 +133,7 @@ export class RulesEditor {
   #tidy() {
     this.#empty.hidden = this.#rows.children.length > 0;
     this.element.querySelector(".rule-head").hidden = this.#rows.children.length === 0;
+    this.element.classList.toggle("dirty", this.#isDirty);
     this.#save.hidden = !this.#isDirty;
     this.#cancel.hidden = !this.#isDirty;
     const open = this.#read().find(({ decision, tool, prefix, call }) => decision === "allow" && /^(\*+|shell)$/.test(tool) && !prefix && call === undefined);

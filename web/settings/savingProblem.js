@@ -1,5 +1,7 @@
 // What the server refused, in words for the person who typed it: the server names keys, the page names boxes.
 
+import { capitalized } from "../lib/format.js";
+
 /** What went wrong, for the person who has just saved something. `fields` are those of the form, `{ name, label, … }`. */
 export function savingProblem(problem, fields) {
   if (problem.code === "SettingsChanged") return "Not saved: the settings have changed since this page loaded them. The current values are shown now; save again to keep yours.";
@@ -13,8 +15,7 @@ export function savingProblem(problem, fields) {
 export function shortened(message, fields = []) {
   const [, reason] = String(message).match(/ sets `[^`]*` to an invalid value: (.*)$/s) ?? [];
   const plain = (reason ?? String(message).replace(/^The server could not start with these settings: /, "")).trim();
-  const text = labelled(withExample(plain), fields);
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalized(labelled(withExample(plain), fields));
 }
 
 /** The field of the form that the server's message is about, if it says so. */

@@ -58,6 +58,7 @@ class TokenForm {
     const scopes = this.#scopes.read();
     const words = scopes.includes("admin") ? "Anyone with this token can do everything that you can." : scopes.includes("approve") ? "Anyone with this token can let agents run commands." : null;
     setText(this.#warning, words);
+    this.element.classList.toggle("dirty", scopes.length > 0 || this.#name.read() !== "");
     if (scopes.length > 0) setText(this.#problem, null);
   }
 

@@ -106,6 +106,7 @@ export class StartOptions {
     if (key === this.#connections) return;
     this.#connections = key;
     byId("connection-option").hidden = runtimes.length < 2;
+    byId("options-kept").textContent = `This browser remembers these choices for each ${runtimes.length < 2 ? "agent" : "connection"}.`;
     const label = ({ name, connection, ready }) => `${connection?.name ?? name}${ready ? "" : " – not ready"}`;
     byId("connection-select").replaceChildren(...runtimes.map((runtime) => make("option", { value: runtime.name, text: label(runtime) })));
     byId("connection-select").value = this.#runtime?.name ?? "";

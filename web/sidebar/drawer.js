@@ -1,4 +1,4 @@
-// The sidebar on a narrow window: a drawer over the page, above the request part.
+// The sidebar on a narrow window: a drawer over the page.
 
 import { make } from "../lib/dom.js";
 
@@ -9,8 +9,6 @@ export class Drawer {
   onChange = () => {};
   #element;
   #backdrop = make("div", { id: "sidebar-backdrop" });
-  /** The place of the request part may change: the keyboard comes and goes. */
-  #observer = new ResizeObserver(() => this.#leaveRoom());
 
   constructor(element) {
     this.#element = element;
@@ -34,27 +32,12 @@ export class Drawer {
   set(open) {
     if (open === this.isOpen) return;
     const hadFocus = this.#element.contains(document.activeElement);
-    if (open) {
-      root.dataset.drawer = "open";
-      for (const watched of [document.body, requestPart()].filter(Boolean)) this.#observer.observe(watched);
-      this.#leaveRoom();
-    } else {
+    if (open) root.dataset.drawer = "open";
+    else {
       delete root.dataset.drawer;
-      this.#observer.disconnect();
       // What is out of sight must not keep the focus.
       if (hadFocus) document.activeElement.blur();
     }
     this.onChange();
   }
-
-  /** What a person has written stays in sight. */
-  #leaveRoom() {
-    const part = requestPart();
-    const room = part?.checkVisibility() ? Math.max(0, innerHeight - part.getBoundingClientRect().top) : 0;
-    root.style.setProperty("--drawer-bottom", `${Math.round(room)}px`);
-  }
-}
-
-function requestPart() {
-  return document.getElementById("request-part");
 }

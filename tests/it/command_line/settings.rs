@@ -76,6 +76,7 @@ async fn a_value_that_will_not_do_is_refused_with_its_key_and_origin() {
     check_refused(file("[server]\nport = 70000"), &["server.port", "flightdeck.toml"]).await;
     check_refused(file("[server]\nauth = \"maybe\""), &["server.auth", "flightdeck.toml"]).await;
     check_refused(file("[retention]\nmax_age = \"soon\""), &["retention.max_age", "soon"]).await;
+    check_refused(file("[limits]\nsessions = 0"), &["limits.sessions", "flightdeck.toml", "1 or more"]).await;
     check_refused(file("server = ["), &["flightdeck.toml", "not valid TOML"]).await;
     let variable = Server::builder().variable("FLIGHTDECK_LIMITS_SESSIONS", "many");
     check_refused(variable, &["FLIGHTDECK_LIMITS_SESSIONS", "limits.sessions"]).await;
