@@ -30,12 +30,12 @@ for (const [device, viewport] of [["desktop", { width: 1440, height: 900 }], ["a
       return route.fulfill({ json: { blocks: seqs.map((seq) => ({ seq, html: `<p>${WORDS} ${WORDS}</p>` })) } });
     });
     await context.route(/\/block\/\d+\.html/, (route) => route.fulfill({ contentType: "text/html", body: `<p>${WORDS} ${WORDS}</p>` }));
-    const page = await context.newPage();
-    await page.goto(`${deck.server.url}/?session=${id}`);
-    await shown(page);
     const began = [{ callback: "onUserPrompt", promptId: "prompt-1", text: "write", queued: false }, { callback: "onAgentStart", turnId: "turn-1" }, { callback: "onStartMessage", messageId: "m" }];
     log.events.push(...began.map((response, index) => ({ seq: index + 1, time: new Date(Date.now() - 8000).toISOString(), response })));
     log.add({ callback: "onEndMessage", messageId: "m", completeContent: WORDS }, { callback: "onUserPrompt", promptId: "prompt-2", text: WORDS, queued: true });
+    const page = await context.newPage();
+    await page.goto(`${deck.server.url}/?session=${id}`);
+    await shown(page);
     const [queued, message] = [blocks(page, "User").last(), blocks(page, "Message").last()];
     await queued.locator(".message-block-title", { hasText: "queued" }).waitFor({ state: "attached" });
     await message.locator(".rendered-content").waitFor();

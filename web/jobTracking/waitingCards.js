@@ -31,11 +31,13 @@ export class WaitingCards {
   /** Shows what waits now. A card that says the same as before is left alone. */
   show(waiting, { folder }) {
     const ids = new Set(waiting.map(({ waitingId }) => waitingId));
-    for (const [id, card] of this.#cards) {
-      if (ids.has(id)) continue;
+    const over = [...this.#cards].filter(([id]) => !ids.has(id));
+    for (const [id, card] of over) {
       card.remove();
       this.#cards.delete(id);
     }
+    // The next one takes the place under the pointer that has just pressed a button.
+    if (over.length > 0) for (const card of this.cards) card.hold();
     for (const one of waiting) {
       const before = this.#cards.get(one.waitingId);
       if (before?.request.digest === one.digest) continue;

@@ -54,6 +54,8 @@ export class RequestBlock {
   #keyHint = make("p", { class: "request-keys" });
   #takesKeys = false;
   #held = null;
+  /** Whether keys are ignored too while it is held: a pointer misses a card that moved, a key does not. */
+  #holdsKeys = false;
   /** Where it was when it was last looked at; null if it was not shown. */
   #place = null;
   #age = null;
@@ -116,12 +118,14 @@ export class RequestBlock {
     return this.#held !== null;
   }
 
-  /** Ignores answers for a moment. */
-  hold() {
+  /** Ignores answers for a moment, or only those of a pointer. */
+  hold({ keysToo = true } = {}) {
     if (!this.isOpen) return;
     clearTimeout(this.#held);
+    this.#holdsKeys ||= keysToo;
     this.#held = setTimeout(() => {
       this.#held = null;
+      this.#holdsKeys = false;
       for (const button of this.#granting()) button.removeAttribute("aria-disabled");
     }, HELD_FOR);
     for (const button of this.#granting()) button.setAttribute("aria-disabled", "true");
@@ -131,14 +135,22 @@ export class RequestBlock {
   holdIfMoved(scrolled = 0) {
     const before = this.#place;
     this.#place = this.divElement.checkVisibility() ? placeOf(this.divElement) : null;
-    if (before !== null && this.#place !== null && Math.abs(this.#place - before - scrolled) >= 1) this.hold();
+    if (before !== null && this.#place !== null && Math.abs(this.#place - before - scrolled) >= 1) this.hold({ keysToo: false });
   }
 
   /** Has a button that sends what was filled in held like a choice. Returns it. */
   guard(button) {
     if (this.isHeld) button.setAttribute("aria-disabled", "true");
+    button.addEventListener("click", (event) => this.#refuses(event) && event.preventDefault());
     this.#guarded.push(button);
     return button;
+  }
+
+  /** Whether a press comes too early. A pointer may hit a card just after it has moved. */
+  #refuses({ detail }) {
+    if (detail === 0) return this.#holdsKeys;
+    this.holdIfMoved();
+    return this.isHeld;
   }
 
   /** A button for one choice. `grants` is false only for a choice by which the agent gets nothing. */
@@ -146,10 +158,8 @@ export class RequestBlock {
     const number = this.#choices.length + 1;
     const button = make("button", { type: "button", class: `request-choice ${className}`.trim(), "aria-disabled": grants && this.isHeld ? "true" : null });
     button.append(make("bdi", {}, ...exactNodes(label, { oneLine: true })), number <= MOST_KEYS ? make("kbd", { "aria-hidden": "true", text: String(number) }) : "");
-    button.addEventListener("click", ({ detail }) => {
-      // A pointer may hit it just after it has moved. A key is meant for the card.
-      if (grants && detail > 0) this.holdIfMoved();
-      if (!(grants && this.isHeld)) this.send(body(), label);
+    button.addEventListener("click", (event) => {
+      if (!(grants && this.#refuses(event))) this.send(body(), label);
     });
     // Enter is pressed without looking, at the end of a line that was meant for another place.
     if (grants) button.addEventListener("keydown", (event) => this.#refuseEnter(event));

@@ -162,7 +162,6 @@ export class QuestionBlock extends RequestBlock {
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       // Nothing is answered before the person has seen what is asked for.
-      if (this.isHeld) return;
       const content = fields?.read();
       if (content) this.send({ path: "answer", json: { content } }, "Answer");
     });
