@@ -11,9 +11,13 @@ const WORDS = "Please refactor the parser module so that every function has a co
 /** Whether any visible part of a block's header lies over a line of its text. */
 const overlaps = (block) =>
   block.evaluate((element) => {
-    const range = document.createRange();
-    range.selectNodeContents(element.querySelector(".message-block-content"));
-    const lines = [...range.getClientRects()];
+    const lines = [];
+    const texts = document.createTreeWalker(element.querySelector(".message-block-content"), NodeFilter.SHOW_TEXT);
+    while (texts.nextNode()) {
+      const range = document.createRange();
+      range.selectNodeContents(texts.currentNode);
+      lines.push(...range.getClientRects());
+    }
     const parts = [...element.querySelectorAll(".message-block-title b, .message-block-time")].filter((part) => part.textContent).map((part) => part.getBoundingClientRect());
     if (parts.length === 0 || lines.length === 0) return "nothing to compare";
     return parts.some((part) => lines.some((line) => line.right > part.left && line.left < part.right && line.bottom > part.top + 2 && line.top < part.bottom - 2));
