@@ -136,7 +136,7 @@ async fn a_change_of_a_text_that_was_changed_meanwhile_is_refused() {
         callbacks(&session.log().await, "onPromptChanged").iter().map(|change| change["text"].clone()).collect();
     assert_eq!(changed, ["first", "second", "third"]);
     let empty = session.http.patch_json(&session.path("/prompt/prompt-2"), &json!({ "before": "third" })).await;
-    assert_eq!(empty.error(400), "InvalidBody");
+    assert_eq!(empty.error(400), "InvalidJson");
 }
 
 #[tokio::test]
