@@ -23,7 +23,7 @@ test("a turn that ended elsewhere is unread until its end is shown, then on no d
   await waitFor(async () => !/unread/.test(await row(second, "Other").getAttribute("class")), "the other device");
 });
 
-test("an unread session has its dot in the sidebar, also once it is closed", async () => {
+test("an unread session has its dot in the sidebar and in the switcher, also once it is closed", async () => {
   const id = await deck.server.session({ title: "Finished" });
   await deck.server.turn(id, "hello");
   const page = await openSession(deck, await deck.server.session({ title: "Elsewhere" }), WIDE);
@@ -35,6 +35,8 @@ test("an unread session has its dot in the sidebar, also once it is closed", asy
   await deck.server.call("POST", `copilot/session/${id}/stop`);
   await waitForText(row(page, "Finished"), /Closed, unread/);
   assert.deepEqual(await dot(), whileOpen);
+  await page.keyboard.press("Control+k");
+  await page.locator(".switcher-option", { hasText: "Finished" }).locator(".state-unread").waitFor();
 });
 
 test("what a person watches is not unread, costs one call a turn, and does not count as activity", async () => {

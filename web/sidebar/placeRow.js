@@ -4,6 +4,7 @@ import { make } from "../lib/dom.js";
 import { exactNodes, exactString } from "../lib/exactText.js";
 import { ago, exactTime } from "../lib/format.js";
 import { icon } from "../lib/icons.js";
+import { markOf } from "./places.js";
 
 export class PlaceRow {
   element = make("li");
@@ -35,8 +36,7 @@ export class PlaceRow {
     if (isHere) this.#link.setAttribute("aria-current", "page");
     else this.#link.removeAttribute("aria-current");
     this.#link.classList.toggle("unread", unread);
-    const hasOwnMark = place.mark !== "ready" && place.mark !== "closed";
-    this.#mark.className = `sidebar-mark state-${unread && !hasOwnMark ? "unread" : place.mark}`;
+    this.#mark.className = `sidebar-mark state-${markOf({ mark: place.mark, unread })}`;
     this.#title.replaceChildren(...exactNodes(place.title, { oneLine: true }));
     const words = [place.kind === "job" && "job", place.word, unread && "unread"].filter(Boolean).join(", ");
     this.#word.textContent = `, ${words},`;

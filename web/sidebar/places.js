@@ -31,6 +31,11 @@ export function sorted(places) {
   };
 }
 
+/** How a place is marked. Unread is said of one that has nothing of its own to say. */
+export function markOf({ mark, unread }) {
+  return unread && (mark === "ready" || mark === "closed") ? "unread" : mark;
+}
+
 function sessionPlace({ sessionId, title, state, pending = 0, unread = false, failed = false, workingDirectory, updatedAt, job, model }) {
   const look = stateLook(pending > 0 ? "waiting" : state, { failed });
   const group = pending > 0 || STUCK_STATES.includes(state) ? "needs" : WORKING_STATES.includes(state) ? "working" : "recent";

@@ -4,7 +4,7 @@ import { jobInAddress, sessionAddress, sessionInAddress } from "../lib/address.j
 import { ask } from "../lib/api.js";
 import { exactString } from "../lib/exactText.js";
 import { ago, baseName } from "../lib/format.js";
-import { allPlaces, sorted } from "../sidebar/places.js";
+import { allPlaces, markOf, sorted } from "../sidebar/places.js";
 import { score } from "./fuzzy.js";
 
 const MOST_PLACES = 10;
@@ -48,7 +48,7 @@ function placeChoice(place) {
   return {
     id: place.key,
     kind: place.kind,
-    mark: place.unread && place.mark === "ready" ? "unread" : place.mark,
+    mark: markOf(place),
     title: place.title,
     aside: place.folder ? baseName(place.folder) : "",
     hint: place.group === "needs" ? place.word : place.time ? ago(place.time) : "",
