@@ -28,6 +28,7 @@ mod lines;
 mod liveness;
 mod login;
 mod model_names;
+mod option_values;
 mod own_sessions;
 mod owner;
 mod pending_connection;

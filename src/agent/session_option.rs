@@ -74,6 +74,11 @@ impl SessionOption {
         Self { default: Some(default), ..Self::new(name, OptionKind::Switch, label, hint) }
     }
 
+    /// Whether text comes in pieces.
+    pub fn stream() -> Self {
+        Self::switch("stream", true, "Stream", "Text appears while the agent writes it.")
+    }
+
     /// With these values to choose from, each with its label.
     #[must_use]
     pub fn with_choices<'a>(mut self, choices: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
@@ -104,10 +109,10 @@ mod tests {
     #[test]
     fn an_option_says_what_it_takes_and_leaves_out_what_it_does_not_have() {
         let json = |option: SessionOption| serde_json::to_value(option).expect("plain values");
-        let stream = json(SessionOption::switch("stream", true, "Stream", "In pieces."));
+        let stream = json(SessionOption::stream());
         assert_eq!(
             stream,
-            serde_json::json!({ "name": "stream", "kind": "switch", "label": "Stream", "hint": "In pieces.", "default": true })
+            serde_json::json!({ "name": "stream", "kind": "switch", "label": "Stream", "hint": "Text appears while the agent writes it.", "default": true })
         );
         let servers = json(SessionOption::mcp_servers(&["files".to_owned()]));
         assert_eq!(servers["kind"], "mcp-servers");

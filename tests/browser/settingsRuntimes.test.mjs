@@ -15,6 +15,8 @@ test("a search finds the options of each agent and opens them", async () => {
   const page = await openSettings(deck, "budgets");
   const expected = [
     ["agents.md", "copilot-headless", ["Ignore AGENTS.md"]],
+    ["agents.md", "copilot", ["Ignore AGENTS.md"]],
+    ["built-in mcp", "copilot-acp", ["Disable built-in MCP servers"]],
     ["built-in mcp", "copilot-headless", ["Disable built-in MCP servers"]],
     ["reasoning summaries", "copilot-headless", ["Reasoning summaries"]],
     ["headless stream", "copilot-headless", ["Stream"]],

@@ -45,10 +45,14 @@ async fn runtimes_name_their_agent_and_describe_their_options() {
     let session = server.session().await;
     let details = server.http().get(&format!("/api/copilot/session/{}", session.id)).await.json();
     assert_eq!((&details["runtime"], &details["agentName"]), (&json!("demo"), &json!("Demo")));
+    for name in ["copilot", "copilot-acp", "copilot-headless"] {
+        let options = runtime(&runtimes, name)["options"].as_array().expect("options");
+        let own = options.iter().find(|option| option["name"] == "disableBuiltinMcps").expect(name);
+        assert!(own["hint"].as_str().expect("a hint").contains("github-mcp-server"), "{name}: {own}");
+    }
     let headless = runtime(&runtimes, "copilot-headless")["options"].as_array().expect("options");
     let option = |name: &str| headless.iter().find(|option| option["name"] == name).expect(name);
     assert_eq!((&option("stream")["default"], &option("stream")["kind"]), (&json!(true), &json!("switch")));
-    assert!(option("disableBuiltinMcps")["hint"].as_str().expect("a hint").contains("github-mcp-server"));
     assert_eq!(option("mcpServers")["choices"], json!([{ "value": "files", "label": "files" }]));
 }
 

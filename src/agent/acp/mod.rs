@@ -24,6 +24,7 @@ mod message_reader;
 mod not_opened;
 mod offers;
 mod open;
+mod options;
 mod permission;
 mod preflight;
 mod program;
@@ -46,11 +47,12 @@ use tokio_util::sync::CancellationToken;
 pub use message_reader::AcpReader;
 pub use settings::AcpSettings;
 
+use super::copilot::options::flags_without_builtin_servers;
 use super::copilot::{Copilot, LOGIN_HINT, spec_of_cli_for_model_at};
 use super::{
     AgentProcess, BoxFuture, Capabilities, Channel, Connection, Freshness, Login, LoginState, LoginStatus, Model,
-    ModelList, ModelNames, OptionKind, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError,
-    StartSpec, SystemPromptSupport,
+    ModelList, ModelNames, OwnSessions, ProcessUse, Readiness, Runtime, SessionOption, StartError, StartSpec,
+    SystemPromptSupport,
 };
 use crate::model::Check;
 use history::History;
@@ -59,6 +61,7 @@ use life::Life;
 use link::Link;
 use mcp::ServerFile;
 use open::Wanted;
+use options::AcpOptions;
 use settings::Launch;
 
 const EVENTS_IN_FLIGHT: usize = 1_024;
@@ -170,6 +173,9 @@ impl Acp {
     }
 
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
+        let is_copilot = matches!(self.backend, Backend::Copilot(_));
+        let options = AcpOptions::read(&self.settings.title, is_copilot, &spec.options);
+        let options = options.map_err(StartError::Permanent)?;
         let launch = self.launch(&spec.environment, spec.working_directory.as_deref()).await;
         let mut launch = launch.map_err(StartError::Permanent)?;
         let servers = spec.all_mcp_servers(&self.settings.mcp_servers);
@@ -184,8 +190,15 @@ impl Acp {
                 let at = format!("@{}", file.path().display());
                 launch.arguments.extend(["--additional-mcp-config".to_owned(), at]);
             }
+            if options.disable_builtin_mcps {
+                let word = |(flag, value): (&str, Option<&str>)| match value {
+                    Some(value) => format!("{flag}={value}"),
+                    None => flag.to_owned(),
+                };
+                launch.arguments.extend(flags_without_builtin_servers(&servers).into_iter().map(word));
+            }
         }
-        let wanted = Wanted { launch, model, mcp_servers: servers, uses_github, spec };
+        let wanted = Wanted { launch, model, mcp_servers: servers, uses_github, options, spec };
         let opened = open::open(&self.settings, &wanted).await?;
         // The agent has read the file by now.
         drop(server_file);
@@ -297,16 +310,12 @@ impl Runtime for Acp {
     }
 
     fn session_options(&self) -> Vec<SessionOption> {
-        let mode = |hint| SessionOption::new("mode", OptionKind::Text, "Mode", hint);
-        let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
-        match &self.backend {
-            Backend::Copilot(copilot) => {
-                let modes = [("agent", "Agent"), ("plan", "Plan"), ("autopilot", "Autopilot")];
-                let mode = mode("How the agent works. In plan mode it makes a plan first.").with_choices(modes);
-                vec![mode, copilot.provider_option(), servers]
-            }
-            Backend::Configured(_) => vec![mode("One of the agent's own modes, by name or id."), servers],
-        }
+        let mut options = match &self.backend {
+            Backend::Copilot(copilot) => options::of_copilot(copilot),
+            Backend::Configured(_) => options::of_others(),
+        };
+        options.push(SessionOption::mcp_servers(self.settings.mcp_servers.keys()));
+        options
     }
 
     fn capabilities(&self) -> &Capabilities {

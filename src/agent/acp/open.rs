@@ -13,6 +13,7 @@ use super::agent::{Agent, CallError};
 use super::mcp;
 use super::not_opened::NotOpened;
 use super::offers::Offers;
+use super::options::AcpOptions;
 use super::replay::{Replay, is_conversation};
 use super::settings::{AcpSettings, Launch};
 use super::wire::{Incoming, RpcError};
@@ -42,6 +43,7 @@ pub(super) struct Wanted {
     pub mcp_servers: BTreeMap<String, McpServer>,
     /// It uses GitHub's models, which require a login.
     pub uses_github: bool,
+    pub options: AcpOptions,
     pub spec: StartSpec,
 }
 
@@ -182,7 +184,7 @@ impl Opening<'_> {
                 None => self.notes.push(format!("{name} does not support effort {effort:?}; using its default.")),
             }
         }
-        if let Some(mode) = self.wanted.spec.options.get("mode").and_then(Value::as_str) {
+        if let Some(mode) = &self.wanted.options.mode {
             let (method, params) = offers.choose_mode(session, mode).map_err(|known| {
                 StartError::Permanent(format!("{name} has no mode {mode:?} (options.mode); available modes: {known}"))
             })?;

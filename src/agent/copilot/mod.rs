@@ -13,6 +13,7 @@ mod conformance;
 mod history;
 mod link;
 pub(in crate::agent) mod mcp;
+pub(in crate::agent) mod options;
 mod outbox;
 mod parameters;
 mod preflight;
@@ -51,6 +52,7 @@ use crate::model::{Check, Provider, ProviderChoice, SessionOptions, WireApi};
 use account::{Answer, Authentication, DeviceLogin, Models, Route, Router, provider};
 use history::History;
 use link::{Asked, Barriers, Commands, Link, ModelChange, Pace};
+use options::CopilotOptions;
 use outbox::Outbox;
 use transport::{Opening, Server, Servers, SharedLiveness, plain};
 
@@ -219,7 +221,7 @@ impl Copilot {
     }
 
     async fn open(&self, spec: StartSpec) -> Result<Connection, StartError> {
-        parameters::check_options(&spec.options).map_err(StartError::Permanent)?;
+        let options = CopilotOptions::read(&spec.options).map_err(StartError::Permanent)?;
         let route = provider::route(&spec, &self.settings.providers, &self.settings.environment)?;
         // Subscribed before the query, so that no login in between is missed.
         let logins = route.provider.is_none().then(|| self.authentication.changes());
@@ -236,7 +238,7 @@ impl Copilot {
         if spec.agent_session_id.is_some() && spec.owner != Owner::Capture {
             self.check_nobody_else_has_it(&opening).await?;
         }
-        let params = parameters::session(&opening.session, &spec, &route, &self.settings.mcp_servers);
+        let params = parameters::session(&opening.session, &spec, &options, &route, &self.settings.mcp_servers);
         let opened = tokio::time::timeout(self.settings.hello_within, opening.ask(method, params)).await;
         let (session, server) = (opening.session.clone(), Arc::clone(&opening.lease().server));
         let liveness = SharedLiveness { servers: Arc::clone(servers), server: Arc::clone(&server) };
@@ -250,13 +252,12 @@ impl Copilot {
         };
         let opened = opened.map_err(|error| why_not_opened(&error.to_string(), &server, &spec))?;
         let mode = opened["mode"].as_str().unwrap_or_default().to_owned();
-        if let Some(mode) = spec.options.get("mode").filter(|mode| !mode.is_null()) {
+        if let Some(mode) = &options.mode {
             let params = json!({ "sessionId": session, "mode": mode });
-            server.ask_with("session.mode.set", params).await.map_err(|error| {
-                StartError::Permanent(format!(
-                    "Copilot rejected options.mode {mode}: {error}; available modes: interactive, plan, autopilot"
-                ))
-            })?;
+            server
+                .ask_with("session.mode.set", params)
+                .await
+                .map_err(|error| StartError::Permanent(format!("Copilot rejected options.mode {mode:?}: {error}")))?;
         }
         let restored = match &spec.agent_session_id {
             // The record of a turn that continues has no end yet.
@@ -441,7 +442,9 @@ impl Runtime for Copilot {
 
     fn session_options(&self) -> Vec<SessionOption> {
         let servers = SessionOption::mcp_servers(self.settings.mcp_servers.keys());
-        vec![parameters::mode_option(), self.provider_option(), servers]
+        let mut options = options::session_options();
+        options.extend([self.provider_option(), servers]);
+        options
     }
 
     fn program_changed(&self) {

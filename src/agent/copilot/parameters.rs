@@ -2,24 +2,25 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::account::{Route, provider};
 use super::mcp;
-use crate::agent::{DeclaredTool, DeclaredTools, OptionKind, SessionOption, StartSpec};
+use super::options::CopilotOptions;
+use crate::agent::{DeclaredTool, DeclaredTools, StartSpec};
 use crate::model::{Attachment, McpServer};
 
 /// Parameters of `session.create` and `session.resume`.
 pub(super) fn session(
     id: &str,
     spec: &StartSpec,
+    options: &CopilotOptions,
     route: &Route,
     configured_mcp: &BTreeMap<String, McpServer>,
 ) -> Value {
     let mut params = json!({
         "sessionId": id,
         "clientName": "flightdeck",
-        "streaming": true,
         "requestPermission": true,
         "requestUserInput": true,
         "requestElicitation": true,
@@ -41,7 +42,9 @@ pub(super) fn session(
     put("systemMessage", spec.system_prompt.as_ref().map(|text| json!({ "mode": "append", "content": text })));
     // Without it, everything that waits for the user counts as interrupted.
     put("continuePendingWork", spec.suspended.is_some().then(|| json!(true)));
-    put("mcpServers", mcp::encode_all(&spec.all_mcp_servers(configured_mcp)));
+    let servers = spec.all_mcp_servers(configured_mcp);
+    put("mcpServers", mcp::encode_all(&servers));
+    options.put_into(&mut params, &servers);
     match &spec.tools {
         Some(declared) if declared.access.is_model_only() => be_only_a_model(&mut params, spec, declared),
         Some(declared) => params["tools"] = tools(declared),
@@ -75,6 +78,7 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
         "systemMessage": { "mode": "replace", "content": system },
         "hooks": true,
         "mcpServers": {},
+        "streaming": true,
         "requestUserInput": false,
         "requestElicitation": false,
         "requestExitPlanMode": false,
@@ -99,33 +103,6 @@ fn be_only_a_model(params: &mut Value, spec: &StartSpec, declared: &DeclaredTool
     }
 }
 
-/// The supported session options.
-const OPTIONS: [&str; 3] = ["provider", "mcpServers", "mode"];
-const MODES: [&str; 3] = ["interactive", "plan", "autopilot"];
-
-/// The option that chooses one of [`MODES`].
-pub(super) fn mode_option() -> SessionOption {
-    let hint =
-        "Plan makes a plan first and asks you to approve it. Autopilot continues by itself until the task is done.";
-    SessionOption::new("mode", OptionKind::Choice, "Mode", hint).with_choices(MODES.into_iter().zip([
-        "Interactive",
-        "Plan",
-        "Autopilot",
-    ]))
-}
-
-/// Unknown options, and options of the wrong type, are an error before anything is opened.
-pub(super) fn check_options(options: &Map<String, Value>) -> Result<(), String> {
-    if let Some(unknown) = options.keys().find(|name| !OPTIONS.contains(&name.as_str())) {
-        return Err(format!("Copilot has no option {unknown:?}; available options: {}", OPTIONS.join(", ")));
-    }
-    match options.get("mode") {
-        None | Some(Value::Null) => Ok(()),
-        Some(Value::String(mode)) if MODES.contains(&mode.as_str()) => Ok(()),
-        Some(other) => Err(format!("invalid options.mode {other}; available modes: {}", MODES.join(", "))),
-    }
-}
-
 /// Parameters of `session.send`.
 pub(super) fn prompt(session: &str, text: &str, attachments: &[Attachment], mode: Option<&str>) -> Value {
     let mut params = json!({ "sessionId": session, "prompt": text });
@@ -139,20 +116,4 @@ pub(super) fn prompt(session: &str, text: &str, attachments: &[Attachment], mode
             .collect();
     }
     params
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn options_that_nobody_knows_are_named_with_those_there_are() {
-        for (options, word) in [(json!({ "mcpServer": {} }), "mcpServers"), (json!({ "mode": "sleepy" }), "autopilot")]
-        {
-            let error = check_options(options.as_object().expect("an object")).expect_err(word);
-            assert!(error.contains(word), "{error}");
-        }
-        let good = json!({ "mode": "plan" });
-        assert_eq!(check_options(good.as_object().expect("an object")), Ok(()));
-    }
 }

@@ -14,7 +14,6 @@ mod flags;
 mod invocation;
 mod life;
 mod link;
-mod options;
 mod permissions;
 mod record;
 mod settings;

@@ -39,3 +39,23 @@ async fn servers_over_http_and_sse_are_reached_with_their_headers() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_server_with_the_name_of_the_disabled_one_is_used_and_nothing_is_said_of_the_disabled_one() {
+    let (_server, address) = web_server().await;
+    let copilot = CopilotServer::start(Program::Cli).await;
+    let own = json!({ "github-mcp-server": { "type": "http", "url": format!("{address}/mcp") } });
+    for runtime in ["copilot", "copilot-acp", "copilot-headless"] {
+        let body = json!({ "runtime": runtime, "permissionMode": "allow-all", "options": { "mcpServers": own } });
+        let session = copilot.session_with(body).await;
+        let outcome = session.ask("@@tool github-mcp-server-say {}").await;
+        assert_eq!(outcome["verdict"], "succeeded", "{runtime}: {outcome}");
+        let log = session.get("/log").await.text().to_owned();
+        assert!(log.contains("called over http"), "{runtime}: {log}");
+
+        let without = copilot.session_with(json!({ "runtime": runtime })).await;
+        assert_eq!(without.ask("@@plain").await["verdict"], "succeeded", "{runtime}");
+        let log = without.get("/log").await.text().to_owned();
+        assert!(!log.contains("github-mcp-server"), "{runtime}: {log}");
+    }
+}

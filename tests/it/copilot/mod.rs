@@ -11,6 +11,7 @@ mod idle;
 mod job_tools;
 mod login;
 mod mcp;
+mod options;
 mod pending;
 mod providers;
 mod questions;

@@ -6,9 +6,9 @@ use serde_json::{Map, Value, json};
 
 use super::super::flags::Arguments;
 use super::super::invocation::{Invocation, Wanted, as_text, left_behind};
-use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
+use crate::agent::option_values::OptionValues;
 use crate::agent::{OptionKind, SessionOption, StartSpec};
 use crate::model::{JobTool, McpServer, McpTransport};
 
@@ -28,7 +28,7 @@ struct ClaudeOptions {
 }
 
 fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
-    let options = Options::new(TITLE, values, &OPTIONS)?;
+    let options = OptionValues::new(TITLE, values, &OPTIONS)?;
     Ok(ClaudeOptions {
         stream: options.switch("stream", true)?,
         add_dirs: options.list("addDirs")?,
@@ -44,7 +44,7 @@ fn options(values: &Map<String, Value>) -> Result<ClaudeOptions, String> {
 pub fn session_options() -> Vec<SessionOption> {
     let option = SessionOption::new;
     vec![
-        SessionOption::switch("stream", true, "Stream", "Text appears while the agent writes it."),
+        SessionOption::stream(),
         SessionOption::switch(
             "bare",
             false,

@@ -6,10 +6,10 @@ use serde_json::{Map, Value, json};
 
 use super::super::flags::Arguments;
 use super::super::invocation::{Invocation, Wanted, as_text, content, left_behind};
-use super::super::options::Options;
 use super::super::permissions::{Granted, PROTECTED, granted};
 use super::TITLE;
-use crate::agent::copilot::mcp;
+use crate::agent::copilot::{mcp, options};
+use crate::agent::option_values::OptionValues;
 use crate::agent::{OptionKind, SessionOption};
 use crate::model::{JobTool, McpServer};
 
@@ -31,7 +31,7 @@ const SHORT_NAMES_OF_CLAUDE: [&str; 3] = ["sonnet", "opus", "haiku"];
 
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "switches of a command line, independent of each other")]
-struct CopilotOptions {
+struct HeadlessOptions {
     autopilot: bool,
     max_autopilot_continues: Option<u64>,
     stream: bool,
@@ -41,9 +41,9 @@ struct CopilotOptions {
     no_custom_instructions: bool,
 }
 
-fn options(values: &Map<String, Value>) -> Result<CopilotOptions, String> {
-    let options = Options::new(TITLE, values, &OPTIONS)?;
-    Ok(CopilotOptions {
+fn read(values: &Map<String, Value>) -> Result<HeadlessOptions, String> {
+    let options = OptionValues::new(TITLE, values, &OPTIONS)?;
+    Ok(HeadlessOptions {
         autopilot: options.switch("autopilot", false)?,
         max_autopilot_continues: options.count("maxAutopilotContinues")?,
         stream: options.switch("stream", true)?,
@@ -70,26 +70,10 @@ pub fn session_options() -> Vec<SessionOption> {
             "Most autopilot turns",
             "How often autopilot may continue by itself.",
         ),
-        SessionOption::switch("stream", true, "Stream", "Text appears while the agent writes it."),
-        SessionOption::switch(
-            "disableBuiltinMcps",
-            true,
-            "Disable built-in MCP servers",
-            "When off, agents can autonomously create PRs, labels and comments via the github-mcp-server. Leave this on \
-             unless you have a specific reason to expose the server.",
-        ),
-        SessionOption::switch(
-            "noCustomInstructions",
-            false,
-            "Ignore AGENTS.md",
-            "Custom instructions such as AGENTS.md are not loaded. Skills still are.",
-        ),
-        SessionOption::switch(
-            "reasoningSummaries",
-            false,
-            "Reasoning summaries",
-            "Asks the model to summarise its reasoning. Only some models do.",
-        ),
+        SessionOption::stream(),
+        options::disable_builtin_mcps(),
+        options::no_custom_instructions(),
+        options::reasoning_summaries(false),
         option(
             "addDirs",
             OptionKind::List,
@@ -101,7 +85,7 @@ pub fn session_options() -> Vec<SessionOption> {
 
 /// Unknown options, and options of the wrong type, are an error before anything is opened.
 pub fn check_options(values: &Map<String, Value>) -> Result<(), String> {
-    options(values).map(drop)
+    read(values).map(drop)
 }
 
 /// The invocation for one turn on that model, with these MCP servers.
@@ -110,7 +94,7 @@ pub fn invocation(
     model: &str,
     servers: &BTreeMap<String, McpServer>,
 ) -> Result<Invocation, String> {
-    let options = options(&wanted.spec.options)?;
+    let chosen = read(&wanted.spec.options)?;
     let mut invocation = Invocation::default();
     let mut arguments = Arguments::new(wanted.flags, &["--output-format=json", "-s"]);
     arguments.flag("--no-ask-user");
@@ -129,17 +113,24 @@ pub fn invocation(
         ));
     }
     effort(wanted, &mut arguments);
-    arguments.value("--stream", if options.stream { "on" } else { "off" });
-    arguments.flag_if("--autopilot", options.autopilot);
-    if let Some(most) = options.max_autopilot_continues {
+    arguments.value("--stream", if chosen.stream { "on" } else { "off" });
+    arguments.flag_if("--autopilot", chosen.autopilot);
+    if let Some(most) = chosen.max_autopilot_continues {
         arguments.value("--max-autopilot-continues", &most.to_string());
     }
-    for folder in &options.add_dirs {
+    for folder in &chosen.add_dirs {
         arguments.value("--add-dir", folder);
     }
-    arguments.flag_if("--disable-builtin-mcps", options.disable_builtin_mcps);
-    arguments.flag_if("--enable-reasoning-summaries", options.reasoning_summaries);
-    arguments.flag_if("--no-custom-instructions", options.no_custom_instructions);
+    if chosen.disable_builtin_mcps {
+        for (flag, value) in options::flags_without_builtin_servers(servers) {
+            match value {
+                Some(value) => arguments.value(flag, value),
+                None => arguments.flag(flag),
+            }
+        }
+    }
+    arguments.flag_if("--enable-reasoning-summaries", chosen.reasoning_summaries);
+    arguments.flag_if("--no-custom-instructions", chosen.no_custom_instructions);
     permissions(wanted, servers, &mut arguments, &mut invocation);
     if !servers.is_empty() {
         let file =
@@ -371,6 +362,21 @@ mod tests {
     }
 
     #[test]
+    fn a_server_of_the_users_own_is_not_disabled_with_the_built_in_one_of_its_name() {
+        let transport =
+            McpTransport::Stdio { command: "g".to_owned(), args: Vec::new(), env: BTreeMap::new(), cwd: None };
+        let own = McpServer { transport, tools: None, timeout_ms: None };
+        let servers = BTreeMap::from([("github-mcp-server".to_owned(), own)]);
+        let (spec, flags) = (spec(&json!({})), KnownFlags::default());
+        let wanted =
+            Wanted { spec: &spec, session: Some("ID"), is_known: true, text: "", attachments: &[], flags: &flags };
+        let words = invocation(&wanted, "m", &servers).expect("fits").arguments;
+        assert!(words.contains(&"--disable-mcp-server=githubiq".to_owned()), "{words:?}");
+        let others = ["--disable-builtin-mcps".to_owned(), "--disable-mcp-server=github-mcp-server".to_owned()];
+        assert!(!others.iter().any(|other| words.contains(other)), "{words:?}");
+    }
+
+    #[test]
     fn text_files_are_part_of_the_prompt_and_pictures_are_files_of_their_own() {
         use base64::Engine as _;
         let encode = |text: &str| base64::engine::general_purpose::STANDARD.encode(text);
@@ -405,9 +411,9 @@ mod tests {
         let mut known = others.clone();
         known.sort_unstable();
         assert_eq!(names, known);
-        let defaults = options(&Map::new()).expect("nothing is fine");
+        let defaults = read(&Map::new()).expect("nothing is fine");
         let set: Map<String, Value> =
             described.iter().filter_map(|option| Some((option.name.to_owned(), json!(option.default?)))).collect();
-        assert_eq!(format!("{defaults:?}"), format!("{:?}", options(&set).expect("valid")));
+        assert_eq!(format!("{defaults:?}"), format!("{:?}", read(&set).expect("valid")));
     }
 }

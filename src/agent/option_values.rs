@@ -1,14 +1,14 @@
-//! Reads and validates session options. Unknown options and wrong types are errors.
+//! Reads and validates the options of a session. Unknown options and wrong types are errors.
 
 use serde_json::{Map, Value};
 
-/// Reads one table of options.
-pub(super) struct Options<'a> {
+/// The values of one session's options.
+pub(in crate::agent) struct OptionValues<'a> {
     agent: &'a str,
     values: &'a Map<String, Value>,
 }
 
-impl<'a> Options<'a> {
+impl<'a> OptionValues<'a> {
     /// `known` lists all supported options.
     pub fn new(agent: &'a str, values: &'a Map<String, Value>, known: &[&str]) -> Result<Self, String> {
         if let Some(unknown) = values.keys().find(|name| !known.contains(&name.as_str())) {
@@ -63,7 +63,7 @@ mod tests {
         let values = json!({ "on": false, "n": 3, "usd": 0.5, "text": "x", "list": ["a"], "none": null });
         let values = values.as_object().expect("a table");
         let known = ["on", "n", "usd", "text", "list", "none"];
-        let options = Options::new("X", values, &known).expect("known");
+        let options = OptionValues::new("X", values, &known).expect("known");
         assert_eq!((options.switch("on", true), options.switch("none", true)), (Ok(false), Ok(true)));
         assert_eq!((options.count("n"), options.amount("usd")), (Ok(Some(3)), Ok(Some(0.5))));
         assert_eq!((options.text("text"), options.list("list")), (Ok(Some("x".to_owned())), Ok(vec!["a".to_owned()])));
@@ -74,7 +74,7 @@ mod tests {
         ] {
             assert!(wrong.starts_with("X: invalid options.") && wrong.contains("expected "), "{wrong}");
         }
-        let error = Options::new("X", values, &["on"]).err().expect("unknown");
+        let error = OptionValues::new("X", values, &["on"]).err().expect("unknown");
         assert!(error.contains("available options: on"), "{error}");
     }
 }
