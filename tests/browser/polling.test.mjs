@@ -260,6 +260,20 @@ test("the unsent text of a session that is deleted elsewhere can be copied, writ
   await waitFor(async () => (await page.locator("#prompt-box").inputValue()) === `${text} And more.`, "the prompt of the next session");
 });
 
+test("who was typing goes on typing where the page learns that the session is closed before it is deleted", async () => {
+  const id = await deck.server.session();
+  const page = await openSession(deck, id);
+  await page.locator("#request-textarea").fill("Half a ");
+  await page.locator("#request-textarea").focus();
+  await deck.server.call("POST", `copilot/session/${id}/stop`);
+  await page.locator("#reopen-button").waitFor();
+  await waitFor(() => page.evaluate(() => document.activeElement === document.body), "the focus to go with the box");
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+  await page.locator("#closed-part").getByLabel("Your unsent text").waitFor();
+  await page.keyboard.type("thought");
+  assert.equal(await page.getByLabel("Your unsent text").inputValue(), "Half a thought");
+});
+
 test("a new session with unsent text is in the same folder, and keeps what is in the prompt box", async () => {
   deck.expectConsoleErrors(/404/);
   const folder = path.join(deck.server.folder, "its folder");

@@ -12,6 +12,8 @@ import { confirmStop, stopServer } from "../lib/stopServer.js";
 export class SessionEnding {
   #view;
   #isDeleted = false;
+  /** Whether a request was being written when its part went. A session is closed before it is deleted. */
+  #wasWriting = false;
   /** Why the server was not stopped. The session may have been closed by then, and with it the request part. */
   #problem = "";
 
@@ -48,8 +50,6 @@ export class SessionEnding {
     const files = attachedFiles.take(this.#view.sessionId);
     if (this.#isDeleted || this.#view.hasLeft) return;
     this.#isDeleted = true;
-    const box = byId("request-textarea");
-    const wasWriting = document.activeElement === box;
     const unsent = this.#unsentText();
     for (const card of this.#view.renderer.openRequests) closeCard(card);
     // Its last state was that of an agent which no longer runs, and nothing can be told to the server any more.
@@ -58,7 +58,9 @@ export class SessionEnding {
     this.#ended(["This session was deleted. Only what you see here is left.", notSent(files)]);
     if (!unsent) return;
     byId("closed-part").append(unsent.element);
-    if (wasWriting) unsent.takeFocus(box);
+    // The box keeps its selection, and nothing has the focus unless somebody went elsewhere.
+    const box = byId("request-textarea");
+    if (this.#wasWriting && [box, document.body].includes(document.activeElement)) unsent.takeFocus(box);
   }
 
   async neverThere() {
@@ -82,6 +84,7 @@ export class SessionEnding {
   }
 
   #showParts(open) {
+    this.#wasWriting = !open && (this.#wasWriting || document.activeElement === byId("request-textarea"));
     byId("request-part").hidden = !open;
     byId("resize-bar").hidden = !open;
     byId("closed-part").hidden = open;
