@@ -221,7 +221,7 @@ async fn play(steps: Vec<Step>) {
                 readers[0].read_all(&run.session, run.attached_after).await;
                 run.end(clean).await;
                 if !clean {
-                    // Places since the last save are lost with a crash: readers begin anew, with tokens of their own.
+                    // Places since the last save are lost with a crash: readers start over, with tokens of their own.
                     polled = Default::default();
                     crashes += 1;
                 }

@@ -19,7 +19,7 @@ fn said(arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// Compares exactly. With `UPDATE_SNAPSHOTS` in the environment the file is written anew instead.
+/// Compares exactly. With `UPDATE_SNAPSHOTS` in the environment the file is rewritten instead.
 fn check(name: &str, text: &str) {
     let file = root().join("tests/snapshots").join(name);
     if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {

@@ -68,7 +68,7 @@ export class Completion {
     if (this.#items.length === 0 || event.shiftKey) return false;
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
     if (step) {
-      // Who chooses in the list chooses what it shows: an answer that comes now would begin it anew.
+      // Who chooses in the list chooses what it shows: an answer that comes now would restart it.
       clearTimeout(this.#timer);
       this.#asked?.abort();
       this.#select((this.#selected + step + this.#items.length) % this.#items.length);

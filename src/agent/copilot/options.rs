@@ -21,6 +21,7 @@ const BUILTIN_MCP_SERVERS: [&str; 5] =
 
 /// Checked options.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a session, independent of each other")]
 pub(super) struct CopilotOptions {
     /// The mode to switch to once the session is open, one of [`MODES`].
     pub mode: Option<String>,

@@ -157,7 +157,7 @@ impl Transcript {
     }
 
     /// The agent begins a step of the turn with this id; it had that many in earlier attempts. The agent's own ids may
-    /// begin anew with each prompt.
+    /// start again with each prompt.
     pub fn start_agent_turn(&mut self, log: &mut impl Entries, turn: &TurnId, steps_before: u32) {
         self.write_agent_end(log);
         let turn_id = match self.fold.steps() + steps_before {

@@ -85,7 +85,7 @@ impl Http {
         Reply { status: parts.status, headers: parts.headers, body }
     }
 
-    /// Asks a server that may go away at any moment. Gives whether it answered, whatever it said.
+    /// Asks a server that may go away at any moment. Returns whether it answered, whatever it said.
     pub async fn is_answered(&self, path: &str) -> bool {
         self.try_send(Method::GET, path, "").await.is_some()
     }

@@ -247,19 +247,19 @@ impl Server {
         self.child.kill().await.expect("killed");
     }
 
-    /// `kill -9`, then starts anew on the same data.
+    /// `kill -9`, then starts again on the same data.
     pub async fn kill_and_restart(mut self) -> Self {
         self.kill().await;
         self.builder.start_in(self.folder).await
     }
 
-    /// Stops over HTTP and waits for the end. Gives whether it ended well.
+    /// Stops over HTTP and waits for the end. Returns whether it ended well.
     pub async fn stop(&mut self) -> bool {
         assert_eq!(self.http().post("/api/stop", "").await.text(), "{}");
         self.ended().await
     }
 
-    /// Sends a signal and waits for the end. Gives whether it ended well.
+    /// Sends a signal and waits for the end. Returns whether it ended well.
     pub async fn signal(&mut self, name: &str) -> bool {
         send_signal(name, self.process_id());
         self.ended().await
@@ -288,7 +288,7 @@ impl Server {
         self.child.wait().await.expect("waited").code()
     }
 
-    /// Starts anew on the same data after an end.
+    /// Starts again on the same data after an end.
     pub async fn start_again(self) -> Self {
         self.builder.start_in(self.folder).await
     }
@@ -298,12 +298,12 @@ impl Server {
         self.builder.clone()
     }
 
-    /// Starts anew on the same data after an end, with other settings.
+    /// Starts again on the same data after an end, with other settings.
     pub async fn start_again_as(self, builder: ServerBuilder) -> Self {
         builder.start_in(self.folder).await
     }
 
-    /// Stops, then starts anew on the same data.
+    /// Stops, then starts again on the same data.
     pub async fn restart(mut self) -> Self {
         assert!(self.stop().await, "a clean end");
         self.builder.start_in(self.folder).await

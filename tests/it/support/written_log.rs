@@ -17,7 +17,7 @@ pub struct WrittenLog {
     pub blobs: Vec<(Vec<u8>, String)>,
 }
 
-/// Appends to a session's log. Gives the server, started anew, and the numbers of the events.
+/// Appends to a session's log. Returns the restarted server and the numbers of the events.
 pub async fn write_log(mut server: Server, session: &TestSession, log: WrittenLog) -> (Server, Vec<Seq>) {
     assert!(server.stop().await);
     let id: SessionId = session.id.parse().expect("an id");

@@ -32,7 +32,7 @@ impl UsageRecords {
     /// The credits that were recorded since, as far as the records have any.
     pub fn credits(self) -> Option<f64> {
         let mut file = File::open(&self.file).ok()?;
-        // A file that is shorter now was written anew.
+        // A file that is shorter now was rewritten.
         let from = if file.metadata().ok()?.len() < self.from { 0 } else { self.from };
         file.seek(SeekFrom::Start(from)).ok()?;
         let (mut lines, mut line, mut sum) = (BufReader::new(file), Vec::new(), None);
