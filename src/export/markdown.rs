@@ -130,8 +130,12 @@ impl MarkdownWriter {
             Callback::PermissionRequested { title, .. } => {
                 let _ = write!(out, "*Permission requested: {}*\n\n", plain(&title));
             }
-            Callback::PermissionAnswered { decision, by, .. } => {
+            Callback::PermissionAnswered { decision, by, feedback, .. } => {
                 let _ = write!(out, "*Permission: {} (by {})*\n\n", decision.as_str(), by.as_str());
+                if let Some(feedback) = feedback {
+                    quoted(out, &feedback);
+                    out.push('\n');
+                }
             }
             Callback::QuestionAsked { question, choices, .. } => {
                 out.push_str("**Question:**\n\n");

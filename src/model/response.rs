@@ -191,7 +191,14 @@ pub enum Callback {
         by: AnsweredBy,
     },
     #[serde(rename = "onPermissionAnswered")]
-    PermissionAnswered { request_id: RequestId, decision: RequestOutcome, by: AnsweredBy },
+    PermissionAnswered {
+        request_id: RequestId,
+        decision: RequestOutcome,
+        by: AnsweredBy,
+        /// What the agent is told with it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        feedback: Option<String>,
+    },
     #[serde(rename = "onQuestionAsked")]
     QuestionAsked {
         request_id: RequestId,

@@ -460,6 +460,25 @@ test("the button of a hunk is in sight, however long the lines are and wherever 
   }
 });
 
+test("a long path is shown whole, and copying the patch moves nothing", async () => {
+  const repository = new Repository("deep");
+  const name = `src/${"a-rather-long-folder/".repeat(6)}the-file-itself.txt`;
+  repository.write(name, "x\n");
+  for (const context of [WIDE, PHONE]) {
+    const page = await openPanel(repository, { ...context, permissions: ["clipboard-read", "clipboard-write"] });
+    const path = page.locator(".changes-path");
+    await path.waitFor();
+    const { shown, cut } = await path.evaluate((element) => ({ shown: element.innerText, cut: element.scrollWidth > element.clientWidth + 1 || element.scrollHeight > element.clientHeight + 1 }));
+    assert.deepEqual({ shown, cut }, { shown: name, cut: false });
+    const before = await path.boundingBox();
+    const copy = page.getByRole("button", { name: "Copy patch" }).first();
+    await copy.click();
+    await page.locator(".changes-actions .copied").waitFor();
+    assert.deepEqual(await path.boundingBox(), before);
+    await page.close();
+  }
+});
+
 test("spaces around a file's name are seen", async () => {
   const repository = new Repository("spaces");
   const odd = ["  before.txt", "after.txt  ", "in  between.txt"];

@@ -25,6 +25,7 @@ test("while the agent works, requests queue and the turn can be interrupted", as
   await page.locator("#queue-button").click();
   await waitFor(async () => (await blocks(page, "User").count()) === 3, "the second queued request");
   await page.locator("#interrupt-button").click();
+  await waitFor(() => page.evaluate(() => document.activeElement.id === "request-textarea"), "the focus in the box once the button is gone");
   await waitFor(async () => (await page.locator(".turn-end").count()) === 3, "all three turns");
   await waitFor(() => page.locator("#send-button").isEnabled(), "the send button");
   assert.deepEqual((await prompts(id)).map(({ text, queued }) => [text, queued]), [["permission", false], ["hello one", true], ["hello two", true]]);

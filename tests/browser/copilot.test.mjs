@@ -174,9 +174,12 @@ for (const ending of ["kill", "stop"]) {
     await recorded(`"fullCommandText":"${command}"`);
     await deck.server[ending]();
     await page.locator('[data-banner="connection"]').waitFor();
+    await choose(page, 1);
+    await waitForText(page.locator(".request-problem"), /did not respond/);
     await deck.server.startAgain();
     await reconnect(page);
     await waitForText(page.locator("#session-state"), "Needs your input");
+    await page.locator(".request-problem").waitFor({ state: "hidden" });
     await choose(page, 1);
     await waitForText(page.locator(".request-verdict"), "Allowed once");
     await waitForText(blocks(page, "Message").last().locator("h2"), "Done");

@@ -56,6 +56,7 @@ test("a denial with a reason and Always allow say the same as in the transcript"
   await card.locator(".request-feedback").fill("Use printf.");
   await card.getByRole("button", { name: "Deny" }).click();
   await waitForText(card.locator(".request-verdict"), "Denied");
+  await waitForText(card.locator(".request-said"), "Use printf.");
   assert.deepEqual(await answers(id), ["deny"]);
   const other = await asking("permission", "Always");
   await other.card.getByRole("button", { name: "Always allow" }).click();

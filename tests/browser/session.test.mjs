@@ -194,3 +194,24 @@ test("details: the permission mode and the model are changed here, usage and con
   await page.keyboard.press("Alt+s");
   await page.locator("#side-panel").waitFor({ state: "hidden" });
 });
+
+test("closing a session at work asks first, and then shows how everything ended", async () => {
+  const page = await openSession(deck, await deck.server.session());
+  await send(page, "permission");
+  await page.locator(".request-block.waiting").waitFor();
+  await send(page, "never sent", "Alt+Enter");
+  await waitForText(blocks(page, "User").last().locator(".message-block-header-text"), "User (queued)");
+  await page.locator("#close-session-button").click();
+  await waitForText(page.locator("dialog p"), "What waits for your answer will be cancelled. 1 queued prompt will not be sent. Its history is kept.");
+  await page.keyboard.press("Enter");
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.ok(await page.locator(".request-block.waiting").isVisible(), "Enter keeps it open");
+  await page.locator("#close-session-button").click();
+  await page.locator("dialog").getByRole("button", { name: "Close the session" }).click();
+  await page.locator("#reopen-button").waitFor();
+  assert.equal(await page.locator(".request-block.waiting").count(), 0);
+  assert.ok(await page.locator(".session-response-awaiting").isHidden());
+  assert.match(await blocks(page, "User").last().textContent(), /cancelled/);
+  await page.getByText("A queued prompt was not sent because the session was closed.").waitFor();
+  assert.equal(await page.locator("#sidebar .unread").count(), 0, "who closed it has seen its end");
+});

@@ -237,7 +237,7 @@ test("the defaults of an agent are set, count for new sessions, and are taken ba
   await demo.getByLabel("Model").fill("demo-slow");
   await demo.getByLabel("Permission mode").selectOption("deny");
   await demo.getByRole("button", { name: "Save" }).click();
-  await waitForText(demo.locator(".runtime-set"), "model demo-slow · permissions deny");
+  await waitForText(demo.locator(".runtime-set"), "model demo-slow · Deny everything");
   const details = await deck.server.call("POST", "copilot/session", { runtime: "demo" });
   assert.deepEqual([details.model, details.permissionMode], ["demo-slow", "deny"]);
 

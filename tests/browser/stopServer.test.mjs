@@ -77,7 +77,7 @@ test("a page that has heard of nothing yet asks the server what is at work", asy
   await page.goto(`${deck.server.url}/?session=${await deck.server.session()}`);
   await shown(page);
   await page.locator("#stop-server-button:enabled").click();
-  await waitForText(page.locator("dialog p"), /^Other sessions are working: .*Nothing is lost\.$/);
+  await waitForText(page.locator("dialog p"), /^Other sessions are working: .*All histories are kept\.$/);
   await page.locator("dialog").getByRole("button", { name: "Keep it running" }).click();
   await deck.server.api("DELETE", `copilot/session/${asking}`);
 });

@@ -55,6 +55,15 @@ test("everything in a session is large enough for a finger", async () => {
   await checkTargets(page, "the menu");
 });
 
+test("what a finger cannot hover over is seen at once", async () => {
+  const id = await deck.server.session();
+  await deck.server.turn(id, "hello");
+  const page = await openSession(deck, id, PHONE);
+  const fork = page.locator(".turn-end .fork-button");
+  await fork.waitFor();
+  assert.equal(await fork.evaluate((button) => getComputedStyle(button).opacity), "1");
+});
+
 test("everything on the set-up is large enough for a finger", async () => {
   await deck.server.session({ title: "One" });
   const page = await openSetup(deck, "/", PHONE);

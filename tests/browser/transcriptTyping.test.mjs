@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blocks, openSession, send, turn, useDeck, waitFor, watchCalls } from "./support/index.mjs";
+import { blocks, openSession, openSetup, send, turn, useDeck, waitFor, watchCalls } from "./support/index.mjs";
 
 const deck = useDeck();
 
@@ -32,6 +32,30 @@ test("text typed in the transcript, in a block or nowhere arrives in the request
     assert.equal(await textarea(page).inputValue(), expected, place);
     assert.equal(await focused(page), "request-textarea", place);
   }
+});
+
+test("Home in the transcript goes to its beginning, however far back it is", async () => {
+  const id = await deck.server.session();
+  for (let turns = 0; turns < 8; turns += 1) await deck.server.turn(id, "markdown");
+  const page = await openSession(deck, id);
+  await page.locator("#session-part").focus();
+  await page.keyboard.press("Home");
+  await waitFor(() => page.locator("#session-part").evaluate((part) => part.scrollTop === 0), "the beginning");
+  const first = await page.locator("#session-part .message-block").first().getAttribute("data-seq");
+  assert.equal(first, "1");
+});
+
+test("what is typed on the page for a new session is its prompt, except what searches", async () => {
+  const page = await openSetup(deck, "/", { viewport: { width: 1440, height: 900 } });
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.type("fix the tests");
+  assert.equal(await page.locator("#prompt-box").inputValue(), "fix the tests");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("/");
+  assert.equal(await focused(page), "session-search");
+  await page.locator(".sidebar-new:visible").focus();
+  await page.keyboard.type(" and");
+  assert.equal(await page.locator("#prompt-box").inputValue(), "fix the testsand", "Space is a key of the link");
 });
 
 test("a digit is text outside a request", async () => {

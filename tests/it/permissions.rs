@@ -164,6 +164,21 @@ async fn rules_per_tool_go_before_the_mode_and_a_sessions_own_before_the_configu
 }
 
 #[tokio::test]
+async fn what_is_said_with_a_decision_is_in_the_log_and_in_the_export() {
+    let server = Server::start().await;
+    let session = server.session().await;
+    let request = session.prompt_and_get_request("permission").await;
+    let answer = json!({ "decision": "deny", "feedback": "Use a branch." });
+    assert_eq!(session.post(&format!("/permission/{request}"), answer).await.status, 200);
+    session.events_after(0).await.until_callback("onIdle").await;
+    let log = session.log().await;
+    let (_, answered) = log.iter().find(|(_, response)| response["callback"] == "onPermissionAnswered").expect("one");
+    assert_eq!((&answered["decision"], &answered["feedback"]), (&json!("deny"), &json!("Use a branch.")));
+    let markdown = session.get("/export?format=md").await.text().to_owned();
+    assert!(markdown.contains("> Use a branch."), "{markdown}");
+}
+
+#[tokio::test]
 async fn an_interrupt_cancels_open_requests() {
     let server = Server::start().await;
     let session = server.session().await;

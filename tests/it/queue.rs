@@ -84,6 +84,20 @@ async fn who_waits_for_a_cancelled_prompt_learns_that_it_was_dropped() {
 }
 
 #[tokio::test]
+async fn prompts_that_wait_when_the_session_is_closed_are_cancelled_and_it_is_said_how_many() {
+    let server = Server::start().await;
+    let (session, _) = with_queue(&server).await;
+    session.post("/stop", json!({})).await;
+    let log = session.log().await;
+    let cancelled: Vec<Value> =
+        callbacks(&log, "onPromptCancelled").iter().map(|event| event["promptId"].clone()).collect();
+    assert_eq!(cancelled, ["prompt-2", "prompt-3", "prompt-4"]);
+    let dropped: Vec<&Value> = log.iter().map(|(_, response)| response).filter(|it| it["kind"] == "dropped").collect();
+    let words = json!("3 queued prompts were not sent because the session was closed.");
+    assert_eq!(dropped.iter().map(|notice| &notice["message"]).collect::<Vec<_>>(), [&words]);
+}
+
+#[tokio::test]
 async fn a_repeated_change_is_harmless_and_a_late_one_is_refused() {
     let server = Server::start().await;
     let (session, _) = with_queue(&server).await;

@@ -104,8 +104,8 @@ async fn stop_ends_the_agent_and_the_session_and_nothing_follows() {
     let log = session.log().await;
     let names = callbacks(&log);
     assert_eq!(
-        names[names.len() - 3..],
-        ["onAgentEnd", "onIdle", "onNotice"],
+        names[names.len() - 4..],
+        ["onAgentEnd", "onIdle", "onPromptCancelled", "onNotice"],
         "the queued prompt is said to be dropped"
     );
     assert_eq!(session.state().await, "closed");
@@ -189,8 +189,15 @@ async fn title_model_and_permissions_can_be_changed_and_are_kept() {
     let changes = json!({ "title": "A title", "model": "demo-slow", "permissionMode": "deny" });
     assert_eq!(patch(&session.http, changes).await.status, 200);
     assert_eq!(patch(&session.http, json!({ "model": "no-such" })).await.error(400), "ModelIdNotFound");
-    let names = callbacks(&session.log().await);
+    assert_eq!(patch(&session.http, json!({ "effort": "high" })).await.status, 200);
+    let log = session.log().await;
+    let names = callbacks(&log);
     assert!(names.contains(&"onTitleChanged".to_owned()), "{names:?}");
+    let notices =
+        log.iter().filter(|(_, response)| response["kind"] == "model").map(|(_, response)| &response["message"]);
+    let told: Vec<&str> =
+        notices.filter_map(serde_json::Value::as_str).filter(|words| words.starts_with("From")).collect();
+    assert_eq!(told, ["From the next turn on, the model is demo-slow.", "From the next turn on, the effort is high."]);
     let server = server.restart().await;
     let details = session.seen_by(server.http()).get("").await.json();
     assert_eq!(details["title"], "A title");

@@ -208,6 +208,7 @@ export class Composer {
   }
 
   async interrupt() {
+    const hadFocus = document.activeElement === buttons.interrupt;
     buttons.interrupt.disabled = true;
     try {
       await ask(sessionPath(this.#sessionId, "interrupt"), { method: "POST" });
@@ -215,6 +216,8 @@ export class Composer {
       this.say(`Could not interrupt the turn: ${problem.message}`);
     }
     buttons.interrupt.disabled = false;
+    // A disabled button loses the focus. On touch the keyboard would cover what was interrupted.
+    if (hadFocus && document.activeElement === document.body && !isTouch()) this.focus();
   }
 
   get #hasLeft() {
@@ -448,7 +451,9 @@ export class Composer {
     const busy = this.#working || this.#awaited !== null;
     send.disabled = busy || this.#sending;
     for (const button of [queue, steer]) button.disabled = this.#sending;
+    const losesFocus = !busy && [queue, steer, interrupt].includes(document.activeElement);
     for (const button of [queue, steer, interrupt]) button.hidden = !busy;
+    if (losesFocus && !isTouch()) this.focus();
     if (!this.#canSteer) {
       steer.disabled = true;
       steer.title = "This agent can't be steered while it works; queue the request instead";
@@ -456,6 +461,10 @@ export class Composer {
       steer.title = "Send to the agent during the running turn";
     }
   }
+}
+
+function isTouch() {
+  return matchMedia("(pointer: coarse)").matches;
 }
 
 async function encodedFiles(files) {

@@ -8,21 +8,25 @@ import { BUSY_STATES } from "./states.js";
 /** More sessions and jobs than are ever at work. */
 const PAGE = 1000;
 
-/** Asks if sessions (other than `except`) or jobs are at work. Resolves to whether the server is to be stopped. */
-export async function confirmStop(except = null) {
+/**
+ * Asks if sessions or jobs are at work. `own` is the session of the page, and `ends` says what ends with it. Resolves to
+ * whether the server is to be stopped.
+ */
+export async function confirmStop({ own = null, ends = "" } = {}) {
   const open = await whatIsOpen();
-  const sessions = open.sessions.filter(({ sessionId, state }) => sessionId !== except && BUSY_STATES.includes(state)).map(({ title, sessionId }) => title || sessionId);
+  const sessions = open.sessions.filter(({ sessionId, state }) => sessionId !== own && BUSY_STATES.includes(state)).map(({ title, sessionId }) => title || sessionId);
   const jobs = open.jobs.filter(({ status }) => status === "Running").map(({ jobName, jobId }) => jobName || jobId);
-  if (sessions.length + jobs.length === 0) return true;
+  if (sessions.length + jobs.length === 0 && ends === "") return true;
   const names = (list) => list.map((name) => exactString(name)).join(", ");
   const parts = [
-    sessions.length > 0 && `${except ? "Other sessions" : "Sessions"} are working: ${names(sessions)}. Their turns will be interrupted.`,
+    ends,
+    sessions.length > 0 && `${own ? "Other sessions" : "Sessions"} are working: ${names(sessions)}. Their turns will be interrupted.`,
     jobs.length > 0 && `Jobs are running: ${names(jobs)}. They continue when the server starts again.`,
   ];
   const { confirmAction } = await import("./dialog.js");
   return confirmAction({
     title: "Stop the server?",
-    text: `${parts.filter(Boolean).join(" ")} Nothing is lost.`,
+    text: `${parts.filter(Boolean).join(" ")} All histories are kept.`,
     action: "Stop the server",
     keep: "Keep it running",
   });

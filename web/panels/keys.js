@@ -44,13 +44,13 @@ export function useKeys({ session, around, panels, help, rename }) {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey) && !view) return run(!byId("start-button").disabled && (() => byId("start-button").click()));
     if (event.ctrlKey || event.metaKey || isWriting(event.target)) return false;
     if (event.key === "?") return run(() => help.toggle());
-    if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : false;
+    if (!view) return event.key === "/" ? run(() => byId("session-search").focus()) : isFreshPage(event) && writeInBox(event, byId("prompt-box"));
     const block = getMessageBlock(document.activeElement?.closest?.(".message-block"));
     const actions = { j: () => step(1), k: () => step(-1), o: block && (() => block.toggle()), r: block && (() => block.toggleRaw()), c: block && (() => block.copy()), e: block?.blockType === "User" && (() => block.divElement.querySelector(".message-block-edit")?.click()) };
     if (run(actions[event.key])) return true;
+    if (event.key === "Home" && !event.shiftKey && isInTranscript(event)) return run(() => view.showBeginning());
     const isShortcut = block ? event.key in actions : event.key === "/";
-    if (!isShortcut && isText(event)) writeInRequest(event);
-    return false;
+    return !isShortcut && isInTranscript(event) && !isChoice(event) && writeInBox(event, byId("request-textarea"));
   }
 }
 
@@ -66,14 +66,26 @@ function isText({ key, altKey, isComposing }) {
 }
 
 /**
- * Somebody who types after a click into the transcript means the request: what has the focus when the key's default action
- * happens gets the character. In a card, digits are choices, so that none of them may come to mean something else.
+ * Somebody who types after a click into the transcript, or at the page for a new session, means the box: what has the focus
+ * when the key's default action happens gets the character.
  */
-function writeInRequest({ key, target }) {
-  const textarea = byId("request-textarea");
-  const isInTranscript = target === document.body || byId("session-part").contains(target);
-  const isChoice = /^\d$/.test(key) && target.closest(".request-block.waiting");
-  if (isInTranscript && !isChoice && !textarea.disabled && textarea.checkVisibility()) textarea.focus({ preventScroll: true });
+function writeInBox(event, box) {
+  if (isText(event) && !box.disabled && box.checkVisibility()) box.focus({ preventScroll: true });
+  return false;
+}
+
+function isInTranscript({ target }) {
+  return target === document.body || byId("session-part").contains(target);
+}
+
+/** Nothing has the focus but what leads to the page for a new session. */
+function isFreshPage({ target }) {
+  return target === document.body || target.matches(".sidebar-new, #home-link");
+}
+
+/** In a card, digits are choices, so that none of them may come to mean something else. */
+function isChoice({ key, target }) {
+  return /^\d$/.test(key) && target.closest(".request-block.waiting") !== null;
 }
 
 function switchPart() {

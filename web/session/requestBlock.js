@@ -61,6 +61,8 @@ export class RequestBlock {
   #age = null;
   /** The person's answer, in their words, once another one was first. */
   #late = null;
+  /** Whether the last answer got no reply. */
+  #isUnreachable = false;
   #settled = null;
 
   /** `actions` is `{ folder, answer(requestId, body) }`, or null where nothing can be answered. `asked` is when, if known. */
@@ -182,7 +184,15 @@ export class RequestBlock {
       }
       this.#lock(false);
       this.say(problem.message);
+      this.#isUnreachable = Boolean(problem.isUnreachable);
     }
+  }
+
+  /** The server can be reached again: whether the answer arrived, its log says. */
+  connected() {
+    if (!this.#isUnreachable) return;
+    this.#isUnreachable = false;
+    this.say(null);
   }
 
   /** Shows a problem in the card, or hides it. */
@@ -212,8 +222,8 @@ export class RequestBlock {
     return decision === "agent-gone" || LOST_BY.has(by);
   }
 
-  /** Shrinks to one line that says what was decided. `again` is the button that asks again, or null. */
-  settle({ verdict, tone, about, by, time, again }) {
+  /** Shrinks to what was decided, in one line, and `said`, what the agent was told. `again` is the button that asks again, or null. */
+  settle({ verdict, tone, about, by, time, again, said }) {
     this.isOpen = false;
     clearTimeout(this.#held);
     clearInterval(this.#age.timer);
@@ -230,7 +240,7 @@ export class RequestBlock {
       time && make("span", { class: "request-time" }, relativeTime(time)),
       again,
     );
-    this.divElement.replaceChildren(line);
+    this.divElement.replaceChildren(line, said ? make("p", { class: "request-said" }, ...exactNodes(said)) : "");
     this.#settled = { verdict, by };
     this.#sayLate();
     if (hadFocus) this.divElement.focus({ preventScroll: true });

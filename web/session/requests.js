@@ -68,13 +68,13 @@ export class PermissionBlock extends RequestBlock {
     this.divElement.append(make("div", { class: "request-choices" }, ...groups, ...rest), this.keyHint, this.problem);
   }
 
-  answered({ decision, by }, time, again) {
+  answered({ decision, by, feedback }, time, again) {
     const known = DECISIONS[decision];
     const verdict = known?.done ?? (decision === "agent-gone" ? "The agent stopped" : "Cancelled");
     const tone = decision.startsWith("allow") ? "yes" : "no";
     const { title, detail } = this.request;
     const about = isDiff(this.request) ? (diffSummary(detail, this.folder) ?? title) : detail.trim().split("\n", 1)[0];
-    this.settle({ verdict, tone, about, by, time, again });
+    this.settle({ verdict, tone, about, by, time, again, said: feedback });
   }
 }
 

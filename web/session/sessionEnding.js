@@ -5,7 +5,9 @@ import { setupAddress } from "../lib/address.js";
 import { attachedFiles } from "../composer/attachedFiles.js";
 import { byId, make } from "../lib/dom.js";
 import { exactString } from "../lib/exactText.js";
+import { plural } from "../lib/format.js";
 import { relativeTime } from "../lib/relativeTime.js";
+import { BUSY_STATES } from "../lib/states.js";
 import { UnsentText } from "./unsentText.js";
 import { confirmStop, stopServer } from "../lib/stopServer.js";
 
@@ -84,6 +86,7 @@ export class SessionEnding {
   }
 
   #showParts(open) {
+    byId("close-session-button").disabled = false;
     this.#wasWriting = !open && (this.#wasWriting || document.activeElement === byId("request-textarea"));
     byId("request-part").hidden = !open;
     byId("resize-bar").hidden = !open;
@@ -94,17 +97,27 @@ export class SessionEnding {
     const button = byId("close-session-button");
     button.disabled = true;
     try {
-      this.#view.stopPolling();
-      await ask(sessionPath(this.#view.sessionId, "stop"), { method: "POST" });
-      await this.#view.refresh();
-      this.show();
-      window.close();
+      if (await this.#confirmClose()) {
+        await ask(sessionPath(this.#view.sessionId, "stop"), { method: "POST" });
+        // Who follows the log is shown its end first: what became of the turn, of requests and of queued prompts.
+        if (!this.#view.canReceive) {
+          await this.#view.refresh();
+          this.show();
+        }
+        window.close();
+        return;
+      }
     } catch (problem) {
       this.#view.composer.say(`Could not close the session: ${problem.message}`);
-      this.#view.resume().catch(() => {});
-    } finally {
-      button.disabled = false;
     }
+    button.disabled = false;
+  }
+
+  async #confirmClose() {
+    const ends = whatEnds(this.#view.details);
+    if (ends === "") return true;
+    const { confirmAction } = await import("../lib/dialog.js");
+    return confirmAction({ title: "Close this session?", text: `${ends} Its history is kept.`, action: "Close the session", keep: "Keep it open" });
   }
 
   async #reopen(button) {
@@ -121,7 +134,7 @@ export class SessionEnding {
   }
 
   async #stopServer() {
-    if (!(await confirmStop(this.#view.sessionId))) return;
+    if (!(await confirmStop({ own: this.#view.sessionId, ends: whatEnds(this.#view.details) }))) return;
     this.#problem = "";
     this.#view.stopPolling();
     try {
@@ -132,6 +145,14 @@ export class SessionEnding {
       this.show();
     }
   }
+}
+
+/** What closing a session ends, in a sentence or two; "" if nothing. */
+function whatEnds(details) {
+  const { state, queuedPrompts = [] } = details ?? {};
+  const turn = state === "waiting" ? "What waits for your answer will be cancelled." : BUSY_STATES.includes(state) ? "The running turn will be interrupted." : "";
+  const queue = queuedPrompts.length > 0 ? `${plural(queuedPrompts.length, "queued prompt")} will not be sent.` : "";
+  return [turn, queue].filter(Boolean).join(" ");
 }
 
 /** A request that nobody can answer any more stays, to be read. */

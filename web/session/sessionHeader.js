@@ -38,6 +38,7 @@ export class SessionHeader {
     this.#shown = now;
     title.replaceChildren(make("bdi", {}, ...exactNodes(name, { oneLine: true })));
     title.setAttribute("aria-label", `${exactString(name)}: rename`);
+    title.title = `${exactString(name)}\nRename (Alt+R)`;
     const parts = [exactElement("span", { class: "fact fact-model", title: exactString(`Model ${model}`) }, model, { oneLine: true })];
     if (job) parts.unshift(jobLink(job));
     if (workingDirectory) parts.push(folderButton(workingDirectory));

@@ -239,6 +239,7 @@ export class SessionView extends EventTarget {
       this.banners.showConnection(lost, () => polling.now());
       if (lost) return;
       this.composer.connected();
+      for (const card of this.renderer.openRequests) card.connected();
       this.dispatchEvent(new Event("connected"));
     };
     polling.onEnd = (reason) => this.#polled(reason);

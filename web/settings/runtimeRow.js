@@ -6,7 +6,7 @@ import { exactString } from "../lib/exactText.js";
 import { plural } from "../lib/format.js";
 import { EFFORTS } from "./catalogue.js";
 import { EntryForm } from "./entryForm.js";
-import { MODES } from "../lib/permissionModes.js";
+import { modesOf } from "../lib/permissionModes.js";
 import { layerBadge } from "./settingField.js";
 
 const OPTION = "options.";
@@ -79,11 +79,11 @@ export function runtimePlaceholder(text) {
   return make("div", { class: "runtime-placeholder" }, make("span", { class: "runtime-name" }, words, make("code", { class: "setting-key", text: space })), make("span", { class: "runtime-value", text: space }));
 }
 
-function summaryParts({ name, displayName, ready, isGone }, setting) {
+function summaryParts({ name, displayName, ready, isGone, capabilities }, setting) {
   const word = isGone ? "No such agent" : ready ? "Ready" : "Not ready";
   return [
     make("span", { class: "runtime-name" }, make("b", { text: exactString(displayName ?? name) }), make("code", { class: "setting-key", text: exactString(name) })),
-    make("span", { class: "runtime-value" }, make("span", { class: "runtime-set", text: summaryOf(setting?.value ?? {}) }), setting ? layerBadge(setting) : null),
+    make("span", { class: "runtime-value" }, make("span", { class: "runtime-set", text: summaryOf(setting?.value ?? {}, capabilities) }), setting ? layerBadge(setting) : null),
     make("span", { class: `state state-${ready ? "ready" : isGone ? "failed" : "closed"}` }, make("span", { class: "state-mark", "aria-hidden": "true" }), make("span", { text: word })),
   ];
 }
@@ -93,7 +93,7 @@ function fieldsOf({ options = [], capabilities }) {
   return [
     { name: "model", label: "Model", kind: "text", suggestions: [], placeholder: "Same as for all sessions" },
     levels.length > 0 ? { name: "effort", label: "Effort", kind: "choice", choices: [["", "Same as for all sessions"], ...levels.map((level) => [level, level])] } : null,
-    { name: "permission_mode", label: "Permission mode", kind: "choice", choices: [["", "Same as for all sessions"], ...MODES] },
+    { name: "permission_mode", label: "Permission mode", kind: "choice", choices: [["", "Same as for all sessions"], ...modesOf(capabilities)] },
     ...options.map(optionField),
   ].filter(Boolean);
 }
@@ -130,8 +130,9 @@ function packed(form) {
   return { ...Object.fromEntries(rest), ...(options.length > 0 ? { options: Object.fromEntries(options) } : {}) };
 }
 
-function summaryOf({ model, effort, permission_mode: mode, options = {} }) {
+function summaryOf({ model, effort, permission_mode: mode, options = {} }, capabilities) {
+  const modeName = new Map(modesOf(capabilities)).get(mode) ?? mode;
   const count = Object.keys(options).length;
-  const parts = [model && `model ${exactString(model)}`, effort && `effort ${exactString(effort)}`, mode && `permissions ${exactString(mode)}`, count > 0 && plural(count, "option")].filter(Boolean);
+  const parts = [model && `model ${exactString(model)}`, effort && `effort ${exactString(effort)}`, mode && exactString(modeName), count > 0 && plural(count, "option")].filter(Boolean);
   return parts.length > 0 ? parts.join(" · ") : "No defaults";
 }

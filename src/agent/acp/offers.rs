@@ -106,7 +106,13 @@ impl Offers {
         if let (Some(option), Some(choice)) = (self.option("mode"), find(of_option, mode)) {
             return Ok(set_option(session, &option.id, &choice.id));
         }
-        let known: Vec<&str> = self.modes.iter().chain(of_option).map(|choice| choice.name.as_str()).collect();
+        let mut known: Vec<&str> = self.modes.iter().map(|choice| choice.name.as_str()).collect();
+        // An agent may list its modes both ways.
+        for choice in of_option {
+            if !known.contains(&choice.name.as_str()) {
+                known.push(&choice.name);
+            }
+        }
         Err(if known.is_empty() { "none".to_owned() } else { known.join(", ") })
     }
 
@@ -161,7 +167,7 @@ mod tests {
         let plan = copilot.choose_mode("s", "plan").expect("it has one");
         assert_eq!(plan.0, "session/set_mode");
         assert!(plan.1["modeId"].as_str().expect("an id").ends_with("#plan"));
-        assert_eq!(copilot.choose_mode("s", "nap").expect_err("unknown").split(", ").next(), Some("Agent"));
+        assert_eq!(copilot.choose_mode("s", "nap"), Err("Agent, Plan, Autopilot".to_owned()), "each once");
         assert_eq!(copilot.choose_model("s", "m").0, "session/set_model");
         let gemini = offers(include_str!("../../../tests/transcripts/acp/gemini.ndjson"));
         assert_eq!(gemini.models()[0].id, "auto");

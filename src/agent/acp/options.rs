@@ -34,17 +34,15 @@ impl AcpOptions {
 /// The options of Copilot, as people see them.
 pub(super) fn of_copilot(copilot: &Copilot) -> Vec<SessionOption> {
     let modes = [("agent", "Agent"), ("plan", "Plan"), ("autopilot", "Autopilot")];
-    let mode = mode("How the agent works. In plan mode it makes a plan first.").with_choices(modes);
+    let hint = "How the agent works. In plan mode it makes a plan first.";
+    let mode = SessionOption::new("mode", OptionKind::Choice, "Mode", hint).with_choices(modes);
     vec![mode, options::disable_builtin_mcps(), copilot.provider_option()]
 }
 
 /// The options of any other agent.
 pub(super) fn of_others() -> Vec<SessionOption> {
-    vec![mode("One of the agent's own modes, by name or id.")]
-}
-
-fn mode(hint: &'static str) -> SessionOption {
-    SessionOption::new("mode", OptionKind::Text, "Mode", hint)
+    let hint = "One of the agent's own modes, by name or id.";
+    vec![SessionOption::new("mode", OptionKind::Text, "Mode", hint)]
 }
 
 #[cfg(test)]

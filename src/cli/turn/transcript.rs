@@ -119,7 +119,7 @@ impl Transcript {
             }
             Callback::PermissionRequested { request_id, title, .. } => self.asked(request_id, title, callback, pieces),
             Callback::QuestionAsked { request_id, question, .. } => self.asked(request_id, question, callback, pieces),
-            Callback::PermissionAnswered { request_id, decision, by } => {
+            Callback::PermissionAnswered { request_id, decision, by, feedback } => {
                 let title = self.requests.remove(request_id).unwrap_or_default();
                 let word = match decision {
                     RequestOutcome::AllowOnce => style.green("✓ allowed once"),
@@ -128,7 +128,8 @@ impl Transcript {
                     other => style.dim(&format!("– {other}")),
                 };
                 let title = if title.is_empty() { title } else { format!(": {title}") };
-                add_line(pieces, format!("{word} by {by}{title}"));
+                let said = feedback.as_deref().map(|words| format!(" — {}", one_line(words))).unwrap_or_default();
+                add_line(pieces, format!("{word} by {by}{title}{said}"));
             }
             Callback::QuestionAnswered { request_id, answer, by } => {
                 self.requests.remove(request_id);

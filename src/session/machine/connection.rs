@@ -120,7 +120,9 @@ impl Machine {
 
     /// Writes a notice if the agent's session was not restored completely.
     fn report_restored(&mut self, restored: Restored, summary: Option<String>) {
-        if let Some(reason) = self.recovery.lost_session.take() {
+        // Agents may not store a session without any prompt: nothing is lost with it.
+        let had_prompts = summary.is_some() || self.prompts.len() < self.prompts.last().number() as usize;
+        if let Some(reason) = self.recovery.lost_session.take().filter(|_| had_prompts) {
             let message = match summary {
                 Some(_) => {
                     "The agent's previous session could not be restored, so a new one was started: your history is \

@@ -182,7 +182,7 @@ impl Fold {
                 self.answer.permission_asked(request_id, line);
                 Effect::None
             }
-            Callback::PermissionAnswered { request_id, decision, by } => {
+            Callback::PermissionAnswered { request_id, decision, by, .. } => {
                 let nobody_decided = matches!(by, AnsweredBy::Rule | AnsweredBy::Mode | AnsweredBy::Timeout);
                 self.answer.set_denied(request_id, nobody_decided && *decision == RequestOutcome::Deny);
                 Effect::None

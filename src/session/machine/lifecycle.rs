@@ -31,11 +31,15 @@ impl Machine {
         self.close_requests(RequestOutcome::Cancelled, AnsweredBy::Close);
         self.drop_continuation();
         for prompt in &dropped {
+            self.write(Callback::PromptCancelled { prompt_id: prompt.id });
             self.resolve_prompt(PromptOutcome::dropped(prompt.id));
         }
-        if !dropped.is_empty() {
-            let count = dropped.len();
-            let message = format!("{count} queued prompt(s) were not sent because the session was closed.");
+        let told = match dropped.len() {
+            0 => None,
+            1 => Some("A queued prompt was not sent because the session was closed.".to_owned()),
+            count => Some(format!("{count} queued prompts were not sent because the session was closed.")),
+        };
+        if let Some(message) = told {
             self.notify(NoticeKind::Dropped, message);
         }
         self.set_state(SessionState::Closed, None);
@@ -88,8 +92,13 @@ impl Machine {
             profile.model = update.model.unwrap_or(profile.model);
             profile.effort = update.effort.or(profile.effort);
             self.draft.change(Change::Model(profile.model.clone(), profile.effort.clone()));
-            let message = format!("From the next turn on, the model is {}.", profile.model);
-            self.notify(NoticeKind::Model, message);
+            let effort = profile.effort.as_ref().filter(|_| profile.effort != self.profile.effort);
+            let changed = match effort {
+                Some(effort) if profile.model == self.profile.model => format!("the effort is {effort}"),
+                Some(effort) => format!("the model is {} and the effort is {effort}", profile.model),
+                None => format!("the model is {}", profile.model),
+            };
+            self.notify(NoticeKind::Model, format!("From the next turn on, {changed}."));
         }
         let permits = update.permissions.is_some();
         if let Some(permissions) = update.permissions {

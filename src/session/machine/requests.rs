@@ -258,12 +258,12 @@ impl Machine {
         let Given { answer, outcome, text, rule, by } = given;
         self.write_answer(&request, outcome, text.clone(), by);
         let continuation = (!self.is_awaited()).then(|| {
-            let feedback = match &answer {
+            let told = match &answer {
                 RequestAnswer::Permission { feedback, .. } => feedback.clone(),
                 RequestAnswer::Question(_) => text,
             };
             let mut continuation = self.continuation.clone();
-            continuation.decided.push(Decided { request: request.clone(), outcome, text: feedback, by });
+            continuation.decided.push(Decided { request: request.clone(), outcome, text: told, by });
             continuation
         });
         if let Some(continuation) = &continuation {
@@ -281,14 +281,14 @@ impl Machine {
         always: &Always,
     ) -> Result<CheckedAnswer, AnswerError> {
         match (&request.body, answer) {
-            (RequestBody::Permission { .. }, RequestAnswer::Permission { decision, .. }) => {
+            (RequestBody::Permission { .. }, RequestAnswer::Permission { decision, feedback }) => {
                 let rule = match decision {
                     Decision::AllowAlways => {
                         Some(self.new_rule(&request.body, always).map_err(AnswerError::NotForGood)?)
                     }
                     Decision::AllowOnce | Decision::Deny => None,
                 };
-                Ok(((*decision).into(), None, rule))
+                Ok(((*decision).into(), feedback.clone(), rule))
             }
             (RequestBody::Question { form, .. }, RequestAnswer::Question(given)) => {
                 if let (Some(form), QuestionAnswer::Form(values)) = (form, given) {
@@ -353,7 +353,7 @@ impl Machine {
         let request_id = request.request_id.clone();
         self.write(match request.body {
             RequestBody::Permission { .. } => {
-                Callback::PermissionAnswered { request_id: request_id.clone(), decision: outcome, by }
+                Callback::PermissionAnswered { request_id: request_id.clone(), decision: outcome, by, feedback: text }
             }
             RequestBody::Question { .. } => {
                 Callback::QuestionAnswered { request_id: request_id.clone(), answer: text, by }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::until_recorded;
-use crate::support::{CopilotServer, Program, TestSession, send_signal};
+use crate::support::{CopilotServer, Program, TestSession, eventually, send_signal};
 
 /// Where Copilot keeps a session of its own.
 fn record(copilot: &CopilotServer) -> PathBuf {
@@ -65,6 +65,27 @@ async fn a_session_that_is_missing_or_damaged_is_begun_anew_and_told_what_was_lo
         assert!(server.stop().await);
         let logged = server.stderr().await;
         assert!(logged.contains("session-lost") && logged.contains(&again.id), "{logged}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_without_a_prompt_has_nothing_to_lose() {
+    let mut copilot = CopilotServer::start(Program::Cli).await;
+    let runtimes = ["copilot", "copilot-acp", "copilot-headless"];
+    let mut ids = Vec::new();
+    for runtime in runtimes {
+        let session = copilot.session_with(json!({ "runtime": runtime })).await;
+        eventually("an open session", async || (session.state().await == "ready").then_some(())).await;
+        ids.push(session);
+    }
+    assert!(copilot.server.stop().await);
+    let CopilotServer { server, model: _model } = copilot;
+    let server = server.start_again().await;
+    for (runtime, session) in runtimes.into_iter().zip(ids) {
+        let again = session.seen_by(server.http());
+        assert_eq!(again.ask("@@echo hello").await["text"], "ECHO[hello]", "{runtime}");
+        assert_eq!(notices(&again, "fresh-session").await, Vec::<Value>::new(), "{runtime}");
+        assert_eq!(again.get("").await.json()["lostSession"], Value::Null, "{runtime}");
     }
 }
 
