@@ -65,6 +65,9 @@ for (const colorScheme of ["light", "dark"]) {
     await page.locator(".request-free input").waitFor();
     await check(page, "a question");
     await page.locator("#close-session-button").click();
+    await page.locator("dialog").waitFor();
+    await check(page, "the question before a session is closed");
+    await page.locator("dialog").getByRole("button", { name: "Close the session" }).click();
     await page.locator("#reopen-button").waitFor();
     await check(page, "a closed session");
   });

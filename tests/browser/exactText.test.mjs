@@ -266,7 +266,8 @@ test("folders and MCP servers are marked where they are chosen, and are sent as 
   await waitForText(picker.locator(".picker-exact"), /\/bU\+202EgnpU\+200B$/);
   await checkNothingIsRaw(page);
   await picker.getByRole("button", { name: "Use this folder" }).click();
-  assert.equal(await page.locator("#working-dir").inputValue(), folder);
+  // A dialog says that it has closed a moment after it has.
+  await waitFor(async () => (await page.locator("#working-dir").inputValue()) === folder, "the chosen folder");
   await page.locator("#start-button").click();
   await waitFor(() => asked.length === 1, "what is sent");
   assert.deepEqual([asked[0].workingDirectory, asked[0].options], [folder, { mcpServers: { [server]: null } }]);

@@ -88,7 +88,7 @@ export class Switches {
     const parts = [
       this.#agent(exactString(`${agentName ?? runtime}${demo ? " (no AI)" : ""}`), exactString(`Agent: ${agentName ?? runtime} (${runtime})`)),
       labelled("Model", this.#modelSelect(model, isClosed || !modelSwitch)),
-      efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "default"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
+      efforts.length > 0 && labelled("Effort", this.#select("composer-effort", [...(effort ? [] : [["", "Default effort"]]), ...efforts.map((one) => [one, one])], effort ?? "", (value) => value && { effort: value }, isClosed || !modelSwitch)),
       labelled("Permissions", this.#select("composer-mode", modesOf(this.#capabilities), permissionMode, (value) => this.#mode(value), isClosed)),
     ].filter(Boolean);
     this.#parts?.forEach((part) => part.remove());
