@@ -35,11 +35,17 @@ async function waitingSession() {
 async function openReceiver(context, path = "/") {
   const page = await context.newPage();
   const session = await context.newCDPSession(page);
-  const registered = new Promise((resolve) => session.on("ServiceWorker.workerRegistrationUpdated", ({ registrations }) => registrations[0] && resolve(registrations[0].registrationId)));
+  // What is delivered before Chromium itself has activated the worker is dropped without a word.
+  const activated = new Promise((resolve) => {
+    session.on("ServiceWorker.workerVersionUpdated", ({ versions }) => {
+      const active = versions.find(({ status, scriptURL }) => status === "activated" && scriptURL.startsWith(deck.server.url));
+      if (active) resolve(active.registrationId);
+    });
+  });
   await session.send("ServiceWorker.enable");
   await page.goto(deck.server.url + path);
   await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
-  const registrationId = await registered;
+  const registrationId = await activated;
   const deliver = (data) => session.send("ServiceWorker.deliverPushMessage", { origin: deck.server.url, registrationId, data });
   const shownNow = () => page.evaluate(async () => (await (await navigator.serviceWorker.ready).getNotifications()).map(({ title, body, tag, data }) => ({ title, body, tag, address: data?.address })));
   return { page, deliver, shownNow };
