@@ -62,6 +62,15 @@ test("a search that is typed before the agents are there finds their options whe
   await page.locator("#search-empty").waitFor({ state: "hidden" });
 });
 
+test("an agent that cannot ask has rules where others ask", async () => {
+  const page = await openSettings(deck, "agents");
+  for (const [name, first] of [["copilot", "Ask me"], ["copilot-headless", "Rules only"], ["claude", "Rules only"]]) {
+    await runtime(page, name).locator("summary").click();
+    const choices = await runtime(page, name).getByLabel("Permission mode").locator("option").allTextContents();
+    assert.deepEqual(choices, ["Same as for all sessions", first, "Files in the folder only", "Deny everything", "Allow everything"], name);
+  }
+});
+
 test("saved defaults say so and where they come from; what is typed for another agent stays", async () => {
   const page = await openSettings(deck, "agents");
   const [demo, claude] = [runtime(page, "demo"), runtime(page, "claude")];

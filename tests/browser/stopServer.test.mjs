@@ -82,6 +82,18 @@ test("a page that has heard of nothing yet asks the server what is at work", asy
   await deck.server.api("DELETE", `copilot/session/${asking}`);
 });
 
+test("it asks first if it would end what the page's own session is doing", async () => {
+  const id = await askSomething(deck.server);
+  const page = await openSession(deck, id);
+  await page.locator(".request-block.waiting").waitFor();
+  await page.locator("#stop-server-button:enabled").click();
+  await waitForText(page.locator("dialog p"), "What waits for your answer will be cancelled. All histories are kept.");
+  await page.locator("dialog").getByRole("button", { name: "Keep it running" }).click();
+  await page.locator("dialog").waitFor({ state: "detached" });
+  assert.equal((await deck.server.call("GET", `copilot/session/${id}`)).state, "waiting");
+  await deck.server.api("DELETE", `copilot/session/${id}`);
+});
+
 test("with others at work it asks first; then it stops everything and says that the page may be closed", async () => {
   const other = await deck.server.session({ title: "Somebody else's" });
   await deck.server.call("POST", `copilot/session/${other}/prompt`, { text: "permission" });
